@@ -1,0 +1,67 @@
+#include "runtime/options.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "runtime/error.h"
+
+namespace sinter {
+namespace {
+
+Options read(std::map<std::string, std::string, std::less<>> variables) {
+  return read_options([&](std::string_view name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    if (found == variables.end()) return std::nullopt;
+    return found->second;
+  });
+}
+
+TEST_CASE("options: an empty environment gives the defaults") {
+  const Options options = read({{"SINTER_LEVEL", ""}, {"SINTER_LEVELS", "interpret"}});
+  CHECK(options.level == Level::eager);
+  CHECK(options.threads == 0);
+  CHECK(options.cpu == CpuPath::automatic);
+  CHECK(options.logs == LogChannels{});
+}
+
+TEST_CASE("options: each variable is read") {
+  const Options options = read({{"SINTER_LEVEL", "interpret"},
+                                {"SINTER_THREADS", "3"},
+                                {"SINTER_CPU", "avx2"},
+                                {"SINTER_LOGS", "plan,cache"}});
+  CHECK(options.level == Level::interpret);
+  CHECK(options.threads == 3);
+  CHECK(options.cpu == CpuPath::avx2);
+  CHECK(options.logs.has(LogChannel::plan));
+  CHECK(options.logs.has(LogChannel::cache));
+  CHECK_FALSE(options.logs.has(LogChannel::fusion));
+}
+
+TEST_CASE("options: a bad value names the variable, the value and what is allowed") {
+  CHECK_THROWS_WITH_AS(read({{"SINTER_LEVEL", "fast"}}),
+                       "SINTER_LEVEL: bad value \"fast\", allowed: interpret, eager", UsageError);
+  CHECK_THROWS_WITH_AS(read({{"SINTER_CPU", "AVX2"}}),
+                       "SINTER_CPU: bad value \"AVX2\", allowed: auto, avx512, avx2, portable",
+                       UsageError);
+  for (const char* value : {"0", "-1", "two", "2x", " 2", "1025", "99999999999999999999", "1.5"})
+    CHECK_THROWS_WITH_AS(
+        read({{"SINTER_THREADS", value}}),
+        ("SINTER_THREADS: bad value \"" + std::string(value) + "\", allowed: 1 to 1024").c_str(),
+        UsageError);
+  CHECK_THROWS_AS(read({{"SINTER_LOGS", "plans"}}), UsageError);
+}
+
+TEST_CASE("options: the table documents every variable once") {
+  std::map<std::string_view, int> seen;
+  for (const OptionInfo& info : option_table()) {
+    CHECK(info.variable.starts_with("SINTER_"));
+    CHECK_FALSE(info.allowed.empty());
+    CHECK(info.meaning.ends_with("."));
+    CHECK(++seen[info.variable] == 1);
+  }
+  CHECK(seen.size() == 4);
+}
+
+}  // namespace
+}  // namespace sinter
