@@ -16,9 +16,8 @@ namespace sinter {
 enum class DType : std::uint8_t { boolean, u8, i32, i64, f16, bf16, f32, f64 };
 
 inline constexpr int dtype_count = 8;
-inline constexpr DType boolean = DType::boolean, u8 = DType::u8, i32 = DType::i32,
-                       i64 = DType::i64, f16 = DType::f16, bf16 = DType::bf16, f32 = DType::f32,
-                       f64 = DType::f64;
+inline constexpr DType boolean = DType::boolean, u8 = DType::u8, i32 = DType::i32, i64 = DType::i64,
+                       f16 = DType::f16, bf16 = DType::bf16, f32 = DType::f32, f64 = DType::f64;
 
 /// Bytes of one element.
 constexpr std::size_t item_size(DType dtype) {

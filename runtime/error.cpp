@@ -25,8 +25,8 @@ void usage_error(std::string_view op, std::string_view problem, Where where) {
   const bool same = user.line() == where.line() &&
                     std::string_view(user.file_name()) == std::string_view(where.file_name());
   if (same) throw UsageError(fmt::format("{}: {} ({})", op, problem, to_string(where)));
-  throw UsageError(fmt::format("{}: {} ({}, called from {})", op, problem, to_string(where),
-                               to_string(user)));
+  throw UsageError(
+      fmt::format("{}: {} ({}, called from {})", op, problem, to_string(where), to_string(user)));
 }
 
 void internal_error(std::string_view problem, Where where) {

@@ -54,7 +54,8 @@ class InternalError : public Error {
 
 /// Checks an invariant that no input of a user can break.
 inline void invariant(bool holds, std::string_view problem, Where where = Where::current()) {
-  if (!holds) [[unlikely]] internal_error(problem, where);
+  if (!holds) [[unlikely]]
+    internal_error(problem, where);
 }
 
 /// `file.cpp:41`, the file without its directory.

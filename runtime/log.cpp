@@ -73,9 +73,7 @@ void deliver(const LogRecord& record) {
 
 }  // namespace
 
-std::span<const LogChannelInfo> log_channel_table() {
-  return table;
-}
+std::span<const LogChannelInfo> log_channel_table() { return table; }
 
 LogChannels parse_log_channels(std::string_view origin, std::string_view spec,
                                LogChannels current) {

@@ -43,12 +43,9 @@ constexpr const OptionInfo& row(std::string_view variable) {
 }
 
 void read_level(std::string_view value, Options& options) {
-  if (value == "interpret")
-    options.level = Level::interpret;
-  else if (value == "eager")
-    options.level = Level::eager;
-  else
-    refuse(row("SINTER_LEVEL"), value);
+  if (value == "interpret") options.level = Level::interpret;
+  else if (value == "eager") options.level = Level::eager;
+  else refuse(row("SINTER_LEVEL"), value);
 }
 
 void read_threads(std::string_view value, Options& options) {
@@ -59,16 +56,11 @@ void read_threads(std::string_view value, Options& options) {
 }
 
 void read_cpu(std::string_view value, Options& options) {
-  if (value == "auto")
-    options.cpu = CpuPath::automatic;
-  else if (value == "avx512")
-    options.cpu = CpuPath::avx512;
-  else if (value == "avx2")
-    options.cpu = CpuPath::avx2;
-  else if (value == "portable")
-    options.cpu = CpuPath::portable;
-  else
-    refuse(row("SINTER_CPU"), value);
+  if (value == "auto") options.cpu = CpuPath::automatic;
+  else if (value == "avx512") options.cpu = CpuPath::avx512;
+  else if (value == "avx2") options.cpu = CpuPath::avx2;
+  else if (value == "portable") options.cpu = CpuPath::portable;
+  else refuse(row("SINTER_CPU"), value);
 }
 
 void read_logs(std::string_view value, Options& options) {
@@ -83,9 +75,7 @@ std::optional<std::string> process_environment(std::string_view variable) {
 
 }  // namespace
 
-std::span<const OptionInfo> option_table() {
-  return table;
-}
+std::span<const OptionInfo> option_table() { return table; }
 
 Options read_options(const Environment& environment) {
   Options options;
