@@ -1,0 +1,50 @@
+/// \file
+/// A directory for one test case.
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+#include <system_error>
+
+namespace sinter {
+
+/// An empty directory, removed with its content at the end of the scope.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    static int count = 0;
+    path_ = std::filesystem::temp_directory_path() /
+            ("sinter-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
+    std::filesystem::create_directories(path_);
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The old file is removed first: ext4 writes a truncated and refilled file to the disk at once.
+inline void write_file(const std::filesystem::path& path, const std::string& content) {
+  std::filesystem::remove(path);
+  std::ofstream(path, std::ios::binary).write(content.data(), std::ssize(content));
+}
+
+inline std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace sinter
