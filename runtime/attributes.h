@@ -1,0 +1,64 @@
+/// \file
+/// What the numbers on a node mean: for each op that has any, its fixed attributes (part of the
+/// program: another value is another program) and its slots (filled per step, never part of a key).
+///
+///   op                  fixed                                   slots
+///   constant                                                    value (integer for bool and
+///                                                               integer dtypes, real otherwise)
+///   arange                                                      start, step (as constant)
+///   random_*                                                    seed, ordinal (integers)
+///   permute             axis of the input for each axis
+///   slice               step for each axis (not 0)              start for each axis (integers)
+///   pick                which result
+///   concatenate         axis
+///   pad                                                         value (as constant), elements
+///   before
+///                                                               each axis (integers)
+///   slice_update        step for each axis                      start for each axis (integers)
+///   take, index_add, gather, scatter_add, cumsum: axis
+///   sort, topk          axis, descending (0 or 1)
+///   sum prod amax amin any all mean logsumexp norm: bit mask of the axes
+///   var                 bit mask of the axes, correction
+///   argmax, argmin      axis
+///   softmax, log_softmax and their gradients: axis
+///   layer_norm          trailing axes, has weight, has bias     epsilon (real)
+///   layer_norm_grad     as layer_norm                           epsilon
+///   rms_norm (_grad)    trailing axes, has weight               epsilon
+///   cross_entropy (_grad)  reduction (0 none, 1 mean, 2 sum), has weights
+///                                                               ignore_index (integer),
+///                                                               label smoothing (real)
+///   dropout                                                     p (real), seed, ordinal (integers)
+///   linear              activation, has bias, has residual
+///   attention (_grad)   causal, has mask, has dropout           scale, p (real), seed, ordinal
+///   foreach_map         lists, length, results of the body
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "graph.h"
+
+namespace sinter {
+
+/// A set of axes as a bit mask: bit i is axis i.
+constexpr bool has_axis(std::int64_t mask, int axis) {
+  return (mask >> axis) & 1;
+}
+
+enum class Activation : std::uint8_t { none, relu, gelu, gelu_tanh, silu };
+
+enum class Reduction : std::uint8_t { none, mean, sum };
+
+inline Slot real_slot(double value) {
+  return Slot{.real = value};
+}
+inline Slot integer_slot(std::int64_t value) {
+  return Slot{.integer = value};
+}
+
+/// The slot of a number stored in `dtype`: real for floating dtypes, integer for the others.
+inline Slot number_slot(DType dtype, double value) {
+  return is_floating(dtype) ? real_slot(value) : integer_slot(static_cast<std::int64_t>(value));
+}
+
+}  // namespace sinter

@@ -1,0 +1,63 @@
+/// \file
+/// Elementwise ops: operators, and the rows of ops.def as functions.
+///
+/// Shapes broadcast by NumPy's rule; dtypes promote by PyTorch's (dtype.h), host numbers are weak.
+/// Arithmetic on f16 and bf16 is done in f32 and rounded once to the result's dtype; integers wrap;
+/// comparisons and isnan/isinf/isfinite/logical_* give bool. NaN propagates through minimum,
+/// maximum, clamp and relu. Integer division or remainder by zero is an error thrown when the
+/// result is evaluated. Results are the same bits on every machine (f64 transcendentals excepted).
+/// \throws UsageError naming op, shapes or dtypes and the caller's line.
+#pragma once
+
+#include "tensor.h"
+
+namespace sinter {
+
+#define SINTER_UNARY(name, ...) Tensor name(const Tensor& a, Where at = Where::current());
+#define SINTER_BINARY(name, ...) Tensor name(Operand a, Operand b, Where at = Where::current());
+#define SINTER_TERNARY(name, ...) \
+  Tensor name(Operand a, Operand b, Operand c, Where at = Where::current());
+#include "ops.def"
+
+/// `a` limited to [low, high]; NaN stays NaN. The gradient is that of the operand chosen, 1 for `a`
+/// at the limits themselves.
+Tensor clamp(const Tensor& a, Operand low, Operand high, Where at = Where::current());
+
+/// `start + weight * (end - start)`.
+Tensor lerp(const Tensor& start, const Tensor& end, Operand weight, Where at = Where::current());
+
+/// `a` where positive, else `slope * a`.
+Tensor leaky_relu(const Tensor& a, double slope = 0.01, Where at = Where::current());
+
+/// `a` where positive, else `alpha * expm1(a)`.
+Tensor elu(const Tensor& a, double alpha = 1.0, Where at = Where::current());
+
+/// The elements converted to `dtype`: floats to integers truncate towards zero (out of range and
+/// NaN: the lowest integer), to narrower floats round to nearest even, to bool is `!= 0`.
+Tensor cast(const Tensor& a, DType dtype, Where at = Where::current());
+
+Tensor operator-(const Tensor& a);
+Tensor operator+(Operand a, Operand b);
+Tensor operator-(Operand a, Operand b);
+Tensor operator*(Operand a, Operand b);
+Tensor operator/(Operand a, Operand b);
+Tensor operator%(Operand a, Operand b);  ///< remainder: the sign of the divisor
+Tensor operator<(Operand a, Operand b);
+Tensor operator<=(Operand a, Operand b);
+Tensor operator>(Operand a, Operand b);
+Tensor operator>=(Operand a, Operand b);
+Tensor operator==(Operand a, Operand b);
+Tensor operator!=(Operand a, Operand b);
+Tensor operator&(Operand a, Operand b);
+Tensor operator|(Operand a, Operand b);
+Tensor operator^(Operand a, Operand b);
+Tensor operator<<(Operand a, Operand b);
+Tensor operator>>(Operand a, Operand b);
+Tensor operator!(const Tensor& a);
+Tensor operator~(const Tensor& a);
+Tensor& operator+=(Tensor& a, Operand b);  ///< rebinds `a`; other handles keep the old value
+Tensor& operator-=(Tensor& a, Operand b);
+Tensor& operator*=(Tensor& a, Operand b);
+Tensor& operator/=(Tensor& a, Operand b);
+
+}  // namespace sinter

@@ -1,0 +1,69 @@
+/// \file
+/// Variable: a cell whose value is replaced as time goes by: a parameter, an optimizer's moment, a
+/// step count. Copies of the handle are the same cell.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tensor.h"
+
+namespace sinter {
+
+class Variable {
+ public:
+  /// No cell.
+  Variable() = default;
+  /// A cell that holds the value of `initial`. A trainable one is reached by gradients.
+  explicit Variable(const Tensor& initial, std::string name = "", bool trainable = true,
+                    Where where = Where::current());
+
+  bool defined() const { return cell_ != nullptr; }
+  /// The current value, as a tensor that stays what it is when the cell is written again.
+  Tensor value() const;
+  operator Tensor() const { return value(); }
+
+  /// Replaces the value. The new one has the cell's dtype and shape; its history is cut. Nothing is
+  /// computed until the end of the region or the next read, and if that evaluation fails every
+  /// Variable written since the one before keeps its old value.
+  void set(const Tensor& value, Where where = Where::current()) const;
+
+  const Shape& shape() const;
+  DType dtype() const;
+  const std::string& name() const;
+  bool trainable() const;
+  /// Unique in the process, never reused.
+  std::uint64_t id() const;
+
+  friend bool operator==(const Variable& a, const Variable& b) { return a.cell_ == b.cell_; }
+
+ private:
+  struct Cell;
+  std::shared_ptr<Cell> cell_;
+
+  friend class WrittenVariables;
+};
+
+/// The Variables written since the last evaluation, for the evaluator.
+class WrittenVariables {
+ public:
+  /// Takes the list: the pending values, to be computed.
+  static WrittenVariables take();
+  /// Whether any Variable has been written and not yet evaluated.
+  static bool any();
+  const std::vector<NodeRef>& values() const { return values_; }
+  /// The last evaluated node of each cell, which rollback returns to.
+  const std::vector<NodeRef>& previous() const { return previous_; }
+  /// The values are there: the old ones may go.
+  void commit();
+  /// Puts every cell back to the value before the first of its writes.
+  void roll_back();
+
+ private:
+  std::vector<std::shared_ptr<Variable::Cell>> cells_;
+  std::vector<NodeRef> values_, previous_;
+};
+
+}  // namespace sinter
