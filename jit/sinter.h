@@ -2,6 +2,15 @@
 /// Everything a user of sinter needs. Includes only; embedders write `#include <sinter/sinter.h>`.
 #pragma once
 
+#include "../runtime/autocast.h"
 #include "../runtime/dtype.h"
 #include "../runtime/error.h"
+#include "../runtime/grad.h"
+#include "../runtime/log.h"
+#include "../runtime/modes.h"
+#include "../runtime/ops.h"
+#include "../runtime/options.h"
+#include "../runtime/random.h"
 #include "../runtime/shape.h"
+#include "../runtime/tensor.h"
+#include "../runtime/variable.h"
