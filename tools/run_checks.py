@@ -156,7 +156,7 @@ def run_full():
     print("==== clang-tidy", flush=True)
     totals.add(
         run_jobs(
-            Job(f"tidy {path}", ["clang-tidy", "-p", "build-clang", "--quiet", path])
+            Job(f"tidy {path}", ["clang-tidy-16", "-p", "build-clang", "--quiet", path])
             for path in tidied
         )
     )

@@ -29,19 +29,21 @@ need_for_build() {
   need libfmt-dev have_module fmt fmt/format.h
   need nlohmann-json3-dev have_module nlohmann_json nlohmann/json.hpp
   need libdnnl-dev have_header oneapi/dnnl/dnnl.hpp
+  need doctest-dev have_header doctest/doctest.h
 }
 
+# Only tools/test needs these.
 need_for_tests() {
   need ccache have_command ccache
   need clang-format have_command clang-format
-  need doctest-dev have_header doctest/doctest.h
   need git have_command git
   need universal-ctags have_command ctags
 }
 
+# clang 14, Debian 12's default, has no std::source_location.
 need_for_full() {
-  need clang have_command clang++
-  need clang-tidy have_command clang-tidy
+  need clang-16 have_command clang++-16
+  need clang-tidy-16 have_command clang-tidy-16
 }
 
 # Installs what `need` found missing; without the means, says what is missing and gives up.
@@ -80,7 +82,7 @@ configure() {
   shift
   [ -e "$folder/build.ninja" ] && return 0
   case $("${CXX:-c++}" --version) in
-    *" 12."* | *"clang version 14."*) werror=true ;;
+    *" 12."* | *"clang version 16."*) werror=true ;;
   esac
   echo "$program: configuring $folder"
   meson setup "$folder" "-Dwerror=$werror" "$@" >"$folder.log" 2>&1 || {

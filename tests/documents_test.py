@@ -1,0 +1,69 @@
+"""Every command that a document shows is run by a test, and every path it names exists.
+
+Usage: documents_test.py BUILD
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import documents
+
+# Each command of a ```sh block, and the test that runs it. `here` ones are run below, in the root
+# of the repository, with BUILD in the place of `build`.
+run_by = {
+    "tools/start": "tests/start_test.py",
+    "tools/test": "tools/test itself",
+    "tools/test --full": "tools/test itself",
+    "meson setup build": "tools/setup.sh",
+    "meson install -C build": "tests/install_test.py",
+    "c++ -std=c++20 example.cpp $(pkg-config --cflags --libs sinter) -o example":
+        "tests/install_test.py",
+    "./example": "tests/install_test.py",
+    "ninja -C build": "here",
+}
+
+
+def commands():
+    for block in documents.blocks():
+        if block.language == "sh":
+            for line in block.text.splitlines():
+                command = line.split(" #")[0].strip()
+                if command:
+                    yield block.document, command
+
+
+def check_paths():
+    """A path in back quotes whose first folder is one of the tree's must exist."""
+    folders = "runtime|kernels|jit|models|tests|bench|tools|include"
+    for name in documents.names:
+        text = (documents.root / name).read_text(encoding="utf-8")
+        for path in re.findall(rf"`((?:{folders})/[\w./-]*)`", text):
+            if not (documents.root / path).exists():
+                yield f"{name}: there is no {path}"
+
+
+def main(build):
+    problems = list(check_paths())
+    shown = set()
+    for document, command in commands():
+        shown.add(command)
+        if command not in run_by:
+            problems.append(f"{document}: no test runs `{command}`")
+    problems += [f"no document shows `{command}`" for command in run_by.keys() - shown]
+    for command in sorted(shown & run_by.keys()):
+        if run_by[command] != "here":
+            continue
+        status = subprocess.run(
+            re.sub(r"\bbuild\b", build, command), shell=True, cwd=documents.root,
+            stdin=subprocess.DEVNULL,
+        ).returncode
+        if status != 0:
+            problems.append(f"`{command}` failed with {status}")
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

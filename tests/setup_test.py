@@ -1,0 +1,80 @@
+"""What tools/setup.sh does on a machine where something is missing.
+
+Usage: setup_test.py BUILD
+"""
+
+import subprocess
+import sys
+
+import documents
+
+# Stand-ins: nothing is installed, and commands show what they were given.
+prelude = """
+set -euo pipefail
+program=tools/test
+source tools/setup.sh
+need libpresent-dev true
+need libabsent-dev false
+need libgone-dev false
+sudo() { "$@"; }
+apt-get() { echo "apt-get $*" >>/dev/stderr; }
+env() { shift; "$@"; }
+"""
+cases = {
+    "without root or sudo, one line names what is missing": (
+        """
+        id() { echo 1000; }
+        command() { [ "$2" != sudo ] && builtin command "$@"; }
+        install_missing
+        """,
+        1,
+        "tools/test: missing, and neither root nor sudo to install: libabsent-dev libgone-dev\n",
+        "",
+    ),
+    "as root, what is missing is installed": (
+        """
+        id() { echo 0; }
+        mktemp() { echo /dev/stdout; }
+        rm() { :; }
+        install_missing
+        """,
+        0,
+        "",
+        "tools/test: installing libabsent-dev libgone-dev\napt-get update -q\n"
+        "apt-get install -q -y --no-install-recommends libabsent-dev libgone-dev\n",
+    ),
+    "a failed installation names the packages": (
+        """
+        id() { echo 0; }
+        apt-get() { return 100; }
+        install_missing
+        """,
+        1,
+        "tools/test: apt-get could not install: libabsent-dev libgone-dev\n",
+        "tools/test: installing libabsent-dev libgone-dev\n",
+    ),
+    "with nothing missing, nothing happens": (
+        "missing_packages=()\ninstall_missing",
+        0,
+        "",
+        "",
+    ),
+}
+
+
+def main():
+    failed = 0
+    for name, (script, status, stderr, stdout) in cases.items():
+        ran = subprocess.run(
+            ["bash", "-c", prelude + script], cwd=documents.root, capture_output=True, text=True,
+            stdin=subprocess.DEVNULL,
+        )
+        got = (ran.returncode, ran.stderr, ran.stdout)
+        if got != (status, stderr, stdout):
+            failed += 1
+            print(f"{name}:\n  expected {(status, stderr, stdout)}\n  got      {got}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""Builds the README's example in a meson project that has this repository as a subproject.
+
+Usage: subproject_test.py BUILD
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import documents
+
+outer_project = """\
+project('outside', 'cpp', default_options: ['cpp_std=c++20', 'optimization=0', 'debug=false'])
+executable('example', 'example.cpp', dependencies: dependency('sinter', fallback: 'sinter'))
+"""
+
+
+def main():
+    source, expected = documents.example()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "meson.build").write_text(outer_project)
+        (folder / "example.cpp").write_text(source)
+        (folder / "subprojects").mkdir()
+        (folder / "subprojects" / "sinter").symlink_to(documents.root)
+        subprocess.run(
+            ["meson", "setup", "--wrap-mode=nodownload", "build"], cwd=folder, check=True
+        )
+        subprocess.run(["ninja", "-C", "build", "example"], cwd=folder, check=True)
+        printed = subprocess.run(
+            ["build/example"], cwd=folder, check=True, capture_output=True, text=True
+        ).stdout
+    if printed != expected:
+        print(f"the README promises\n{expected}but its example prints\n{printed}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
