@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <sinter/sinter.h>
 #include <atomic>
 #include <cerrno>
 #include <system_error>
 #include <utility>
-
-#include "runtime/error.h"
 
 namespace sinter::models {
 namespace {

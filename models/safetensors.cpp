@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <sinter/sinter.h>
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,7 +15,6 @@
 #include <tuple>
 
 #include "models/safetensors_header.h"
-#include "runtime/error.h"
 
 namespace sinter::models {
 namespace {

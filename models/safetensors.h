@@ -7,6 +7,7 @@
 /// machines only, as all of sinter.
 #pragma once
 
+#include <sinter/sinter.h>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -17,8 +18,6 @@
 #include <vector>
 
 #include "models/atomic_file.h"
-#include "runtime/dtype.h"
-#include "runtime/shape.h"
 
 namespace sinter::models {
 

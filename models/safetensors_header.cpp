@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <sinter/sinter.h>
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -10,8 +11,6 @@
 #include <optional>
 #include <utility>
 #include <vector>
-
-#include "runtime/error.h"
 
 namespace sinter::models {
 namespace {

@@ -41,20 +41,14 @@
 namespace sinter {
 
 /// A set of axes as a bit mask: bit i is axis i.
-constexpr bool has_axis(std::int64_t mask, int axis) {
-  return (mask >> axis) & 1;
-}
+constexpr bool has_axis(std::int64_t mask, int axis) { return (mask >> axis) & 1; }
 
 enum class Activation : std::uint8_t { none, relu, gelu, gelu_tanh, silu };
 
 enum class Reduction : std::uint8_t { none, mean, sum };
 
-inline Slot real_slot(double value) {
-  return Slot{.real = value};
-}
-inline Slot integer_slot(std::int64_t value) {
-  return Slot{.integer = value};
-}
+inline Slot real_slot(double value) { return Slot{.real = value}; }
+inline Slot integer_slot(std::int64_t value) { return Slot{.integer = value}; }
 
 /// The slot of a number stored in `dtype`: real for floating dtypes, integer for the others.
 inline Slot number_slot(DType dtype, double value) {
