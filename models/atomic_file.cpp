@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <sinter/sinter.h>
 #include <atomic>
 #include <cerrno>
 #include <system_error>
 #include <utility>
+
+#include <sinter/sinter.h>
 
 namespace sinter::models {
 namespace {

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <sinter/sinter.h>
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -4,10 +4,9 @@
 ///
 /// Every file is checked in full when it is opened, before anything of the size of its data is
 /// allocated. Nothing is assumed of the alignment of the data. This code runs on little-endian
-/// machines only, as all of sinter.
+/// machines only.
 #pragma once
 
-#include <sinter/sinter.h>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -16,6 +15,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sinter/sinter.h>
 
 #include "models/atomic_file.h"
 

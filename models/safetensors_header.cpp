@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <sinter/sinter.h>
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -11,6 +10,8 @@
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include <sinter/sinter.h>
 
 namespace sinter::models {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/graph.h"
+#include "graph.h"
 
 namespace sinter {
 

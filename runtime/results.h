@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "runtime/graph.h"
+#include "graph.h"
 
 namespace sinter {
 

@@ -13,9 +13,7 @@
 #include "runtime/error.h"
 #include "tests/temporary_directory.h"
 
-using namespace sinter;
-using namespace sinter::models;
-
+namespace sinter::models {
 namespace {
 
 std::string length_prefix(std::uint64_t length) {
@@ -152,17 +150,10 @@ void fuzz(std::chrono::milliseconds time, unsigned seed) {
     for (std::size_t changes = below(4); changes > 0; --changes) {
       const std::size_t at = 8 + below(content.size() - 7);
       switch (below(4)) {
-        case 0:
-          content.insert(at, pieces[below(pieces.size())]);
-          break;
-        case 1:
-          content.erase(at, below(12));
-          break;
-        case 2:
-          content.insert(at, 1, static_cast<char>(random()));
-          break;
-        default:
-          content[below(content.size())] = static_cast<char>(random());
+        case 0: content.insert(at, pieces[below(pieces.size())]); break;
+        case 1: content.erase(at, below(12)); break;
+        case 2: content.insert(at, 1, static_cast<char>(random())); break;
+        default: content[below(content.size())] = static_cast<char>(random());
       }
     }
     if (below(4) != 0) content.replace(0, 8, length_prefix(below(content.size())));
@@ -270,9 +261,7 @@ TEST_CASE("safetensors: random bytes never do more than throw FileError") {
 }
 
 TEST_SUITE("fuzz_long") {
-  TEST_CASE("safetensors: random bytes for a minute") {
-    fuzz(std::chrono::minutes(1), 2);
-  }
+  TEST_CASE("safetensors: random bytes for a minute") { fuzz(std::chrono::minutes(1), 2); }
 }
 
 TEST_CASE("safetensors: what is written reads back, in every dtype and odd shapes") {
@@ -335,3 +324,5 @@ TEST_CASE("safetensors: a write that cannot be made leaves the old file and noth
   CHECK(read_file(directory / "t") == "old");
   CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 1);
 }
+
+}  // namespace sinter::models

@@ -13,12 +13,15 @@
 
 namespace sinter {
 
-/// An empty directory, removed with its content at the end of the scope.
+/// An empty directory, removed with its content at the end of the scope. In memory where the
+/// machine has a place for that, so that no test waits for a disk.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
     static int count = 0;
-    path_ = std::filesystem::temp_directory_path() /
+    const std::filesystem::path memory = "/dev/shm";
+    const bool writable = ::access(memory.c_str(), W_OK) == 0;
+    path_ = (writable ? memory : std::filesystem::temp_directory_path()) /
             ("sinter-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
     std::filesystem::create_directories(path_);
   }

@@ -38,7 +38,7 @@ jit_order = [
     ["fuse"],
     ["schedule"],
     ["plan"],
-    ["program", "step"],
+    ["program"],
     ["interpret", "eager"],
     ["emit"],
     ["build"],
