@@ -9,7 +9,8 @@ namespace sinter::jit {
 /// What runs an op at the level eager. Views have none: they alias their input's storage.
 struct EagerKernel {
   StepFunction run = nullptr;
-  /// Whether an output may be the memory of an input that has its dtype and shape and is contiguous.
+  /// Whether an output may be the memory of an input that has its dtype and shape and is
+  /// contiguous.
   bool in_place = false;
 };
 

@@ -1,10 +1,9 @@
 /// \file
-/// Everything a user of sinter needs. Includes only; embedders write `#include <sinter/sinter.h>`.
-#pragma once
-
-#include "../runtime/autocast.h"
+/// Everything a user of sinter needs. Includes only; embedders write `#include
+/// "../runtime/autocast.h"
 #include "../runtime/dtype.h"
 #include "../runtime/error.h"
+#include "../runtime/foreach.h"
 #include "../runtime/grad.h"
 #include "../runtime/log.h"
 #include "../runtime/modes.h"

@@ -12,8 +12,7 @@
 ///   pick                which result
 ///   concatenate         axis
 ///   pad                                                         value (as constant), elements
-///   before
-///                                                               each axis (integers)
+///                                                               before each axis (integers)
 ///   slice_update        step for each axis                      start for each axis (integers)
 ///   take, index_add, gather, scatter_add, cumsum: axis
 ///   sort, topk          axis, descending (0 or 1)
@@ -31,6 +30,23 @@
 ///   linear              activation, has bias, has residual
 ///   attention (_grad)   causal, has mask, has dropout           scale, p (real), seed, ordinal
 ///   foreach_map         lists, length, results of the body
+///
+/// The inputs of the ops of nn.h, in order; those in brackets are there where an attribute says so.
+/// A gradient node takes the gradient of the result first.
+///
+///   matmul              a [..., m, k], b [..., k, n]: one dtype, leading axes broadcast
+///   linear              x [..., in], weight [out, in], (bias [out]), (residual [..., out])
+///   softmax, log_softmax  a; the gradients: g, the result
+///   layer_norm          a, (weight), (bias) of the shape of the trailing axes, of any floating
+///                       dtype computed in a's compute type
+///   layer_norm_grad     g, a, (weight), (bias) -> da, (dweight), (dbias)
+///   rms_norm            a, (weight); rms_norm_grad: g, a, (weight) -> da, (dweight)
+///   cross_entropy       logits [n..., classes], targets [n...] i32 or i64, (weight [classes])
+///   cross_entropy_grad  g, logits, targets, (weight) -> dlogits
+///   dropout             a
+///   attention           q, k, v of four axes and one dtype, (mask: bool or floating, of at most
+///                       four axes, broadcast to [batch, heads, queries, keys])
+///   attention_grad      g, q, k, v, (mask) -> dq, dk, dv
 #pragma once
 
 #include <array>
@@ -41,20 +57,14 @@
 namespace sinter {
 
 /// A set of axes as a bit mask: bit i is axis i.
-constexpr bool has_axis(std::int64_t mask, int axis) {
-  return (mask >> axis) & 1;
-}
+constexpr bool has_axis(std::int64_t mask, int axis) { return (mask >> axis) & 1; }
 
 enum class Activation : std::uint8_t { none, relu, gelu, gelu_tanh, silu };
 
 enum class Reduction : std::uint8_t { none, mean, sum };
 
-inline Slot real_slot(double value) {
-  return Slot{.real = value};
-}
-inline Slot integer_slot(std::int64_t value) {
-  return Slot{.integer = value};
-}
+inline Slot real_slot(double value) { return Slot{.real = value}; }
+inline Slot integer_slot(std::int64_t value) { return Slot{.integer = value}; }
 
 /// The slot of a number stored in `dtype`: real for floating dtypes, integer for the others.
 inline Slot number_slot(DType dtype, double value) {

@@ -25,12 +25,8 @@ constexpr std::size_t item_size(DType dtype) {
   return sizes[static_cast<int>(dtype)];
 }
 
-constexpr bool is_floating(DType dtype) {
-  return dtype >= DType::f16;
-}
-constexpr bool is_integral(DType dtype) {
-  return dtype >= DType::u8 && dtype <= DType::i64;
-}
+constexpr bool is_floating(DType dtype) { return dtype >= DType::f16; }
+constexpr bool is_integral(DType dtype) { return dtype >= DType::u8 && dtype <= DType::i64; }
 
 /// `f32`, `i64`, `bool` and so on.
 std::string_view to_string(DType dtype);
@@ -64,20 +60,15 @@ struct BFloat16 {
 /// The dtype of a C++ element type: `dtype_of<float>` is f32. `int` is i32, `long long` i64.
 template <typename T>
 inline constexpr DType dtype_of = [] {
-  if constexpr (std::is_same_v<T, bool>)
-    return DType::boolean;
-  else if constexpr (std::is_same_v<T, std::uint8_t>)
-    return DType::u8;
+  if constexpr (std::is_same_v<T, bool>) return DType::boolean;
+  else if constexpr (std::is_same_v<T, std::uint8_t>) return DType::u8;
   else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 4)
     return DType::i32;
   else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 8)
     return DType::i64;
-  else if constexpr (std::is_same_v<T, Half>)
-    return DType::f16;
-  else if constexpr (std::is_same_v<T, BFloat16>)
-    return DType::bf16;
-  else if constexpr (std::is_same_v<T, float>)
-    return DType::f32;
+  else if constexpr (std::is_same_v<T, Half>) return DType::f16;
+  else if constexpr (std::is_same_v<T, BFloat16>) return DType::bf16;
+  else if constexpr (std::is_same_v<T, float>) return DType::f32;
   else {
     static_assert(std::is_same_v<T, double>, "no sinter dtype stores this C++ type");
     return DType::f64;
@@ -88,22 +79,14 @@ inline constexpr DType dtype_of = [] {
 template <typename Body>
 decltype(auto) with_storage_type(DType dtype, Body&& body) {
   switch (dtype) {
-    case DType::boolean:
-      return body(bool{});
-    case DType::u8:
-      return body(std::uint8_t{});
-    case DType::i32:
-      return body(std::int32_t{});
-    case DType::i64:
-      return body(std::int64_t{});
-    case DType::f16:
-      return body(Half{});
-    case DType::bf16:
-      return body(BFloat16{});
-    case DType::f32:
-      return body(float{});
-    default:
-      return body(double{});
+    case DType::boolean: return body(bool{});
+    case DType::u8: return body(std::uint8_t{});
+    case DType::i32: return body(std::int32_t{});
+    case DType::i64: return body(std::int64_t{});
+    case DType::f16: return body(Half{});
+    case DType::bf16: return body(BFloat16{});
+    case DType::f32: return body(float{});
+    default: return body(double{});
   }
 }
 
@@ -111,12 +94,9 @@ decltype(auto) with_storage_type(DType dtype, Body&& body) {
 template <typename Body>
 decltype(auto) with_compute_type(DType dtype, Body&& body) {
   switch (compute_dtype(dtype)) {
-    case DType::f32:
-      return body(float{});
-    case DType::f64:
-      return body(double{});
-    default:
-      return body(std::int64_t{});
+    case DType::f32: return body(float{});
+    case DType::f64: return body(double{});
+    default: return body(std::int64_t{});
   }
 }
 

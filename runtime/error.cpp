@@ -38,9 +38,7 @@ CallScope::CallScope(Where where) {
   if (outermost_call.depth++ == 0) outermost_call.where = where;
 }
 
-CallScope::~CallScope() {
-  --outermost_call.depth;
-}
+CallScope::~CallScope() { --outermost_call.depth; }
 
 Where CallScope::outermost(Where inner) {
   return outermost_call.depth > 0 ? outermost_call.where : inner;

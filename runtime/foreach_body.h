@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "graph.h"
+#include "runtime/graph.h"
 
 namespace sinter {
 

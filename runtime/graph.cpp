@@ -177,9 +177,7 @@ void Node::set_failed(std::exception_ptr failure) {
   state_.store(NodeState::failed, std::memory_order_release);
 }
 
-std::exception_ptr Node::failure() const {
-  return failure_ ? *failure_ : nullptr;
-}
+std::exception_ptr Node::failure() const { return failure_ ? *failure_ : nullptr; }
 
 NodeRef record(const NodeSpec& spec) {
   bool tracked = spec.differentiable && is_floating(spec.dtype) && grad_enabled();
@@ -206,12 +204,8 @@ NodeRef record_leaf(Op op, DType dtype, const Shape& shape, NodeRef input, Value
   return reference;
 }
 
-std::vector<NodeRef> pending_with_handles() {
-  return thread_list().with_handles();
-}
+std::vector<NodeRef> pending_with_handles() { return thread_list().with_handles(); }
 
-std::int64_t pending_count() {
-  return thread_list().count();
-}
+std::int64_t pending_count() { return thread_list().count(); }
 
 }  // namespace sinter

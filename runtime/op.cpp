@@ -15,9 +15,7 @@ constexpr std::array<OpInfo, op_count> table{{
 
 }  // namespace
 
-const OpInfo& info(Op op) {
-  return table[static_cast<std::size_t>(op)];
-}
+const OpInfo& info(Op op) { return table[static_cast<std::size_t>(op)]; }
 
 bool can_fail_on_data(Op op) {
   switch (op) {
@@ -31,10 +29,8 @@ bool can_fail_on_data(Op op) {
     case Op::scatter_add:
     case Op::cross_entropy:
     case Op::cross_entropy_grad:
-    case Op::foreach_map:
-      return true;
-    default:
-      return false;
+    case Op::foreach_map: return true;
+    default: return false;
   }
 }
 

@@ -54,9 +54,7 @@ struct OpInfo {
 
 const OpInfo& info(Op op);
 
-inline std::string_view to_string(Op op) {
-  return info(op).name;
-}
+inline std::string_view to_string(Op op) { return info(op).name; }
 
 /// Whether the data of its operands can make this op fail (an index out of range, an integer
 /// division by zero): such ops run before the first Variable is overwritten.

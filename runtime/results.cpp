@@ -5,9 +5,7 @@
 namespace sinter {
 namespace {
 
-Result like(const NodeRef& node) {
-  return {node->dtype, node->shape};
-}
+Result like(const NodeRef& node) { return {node->dtype, node->shape}; }
 
 std::vector<Result> foreach_results(const Node& node) {
   const auto& body = static_cast<const ForeachTrace&>(*node.payload);
@@ -33,10 +31,8 @@ bool has_several_results(Op op) {
     case Op::attention_grad:
     case Op::layer_norm_grad:
     case Op::rms_norm_grad:
-    case Op::foreach_map:
-      return true;
-    default:
-      return false;
+    case Op::foreach_map: return true;
+    default: return false;
   }
 }
 
@@ -44,21 +40,17 @@ std::vector<Result> results(const Node& node) {
   const Result own{node.dtype, node.shape};
   switch (node.op) {
     case Op::sort:
-    case Op::topk:
-      return {own, {i64, node.shape}};
+    case Op::topk: return {own, {i64, node.shape}};
     // Inputs: the gradient of the result, then the operands of the forward op.
-    case Op::attention_grad:
-      return {own, like(node.input(2)), like(node.input(3))};
+    case Op::attention_grad: return {own, like(node.input(2)), like(node.input(3))};
     case Op::layer_norm_grad:
     case Op::rms_norm_grad: {
       std::vector<Result> all{own};
       for (std::size_t i = 2; i < node.inputs().size(); ++i) all.push_back(like(node.inputs()[i]));
       return all;
     }
-    case Op::foreach_map:
-      return foreach_results(node);
-    default:
-      return {own};
+    case Op::foreach_map: return foreach_results(node);
+    default: return {own};
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "graph.h"
+#include "runtime/graph.h"
 
 namespace sinter {
 

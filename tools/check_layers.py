@@ -38,7 +38,7 @@ jit_order = [
     ["fuse"],
     ["schedule"],
     ["plan"],
-    ["program"],
+    ["program", "step"],
     ["interpret", "eager"],
     ["emit"],
     ["build"],
