@@ -99,6 +99,10 @@ class Operand {
   Where where_;
 };
 
+/// A tensor of raw elements of `dtype` in row-major order, copied.
+Tensor from_bytes(std::span<const std::byte> bytes, DType dtype, const Shape& shape,
+                  Where where = Where::current());
+
 /// A tensor of host elements, copied. \throws UsageError when `elements` has another count.
 template <typename T>
 Tensor from_host(std::span<const T> elements, const Shape& shape, Where where = Where::current());
@@ -112,10 +116,6 @@ Tensor from_host(const std::vector<T>& elements, const Shape& shape,
     return from_host(std::span<const T>(elements), shape, where);
   }
 }
-
-/// A tensor of raw elements of `dtype` in row-major order, copied.
-Tensor from_bytes(std::span<const std::byte> bytes, DType dtype, const Shape& shape,
-                  Where where = Where::current());
 
 /// A tensor on the caller's own memory, not copied: row-major elements that must not change while
 /// any value made from it is alive; then `deleter` runs. sinter never writes to it.
