@@ -44,16 +44,12 @@ class Draws:
         return ((value >> 32) * n) >> 32
 
 
-def load_digits(path=None):
+def load_digits():
     """Images [1797, 8, 8] with values 0..16 and labels [1797], in the file's order.
 
-    The file has a line of 65 integers for each image, row by row, the label last. Without a path
-    the copy that scikit-learn installs is read.
+    The file has a line of 65 integers for each image, row by row, the label last.
     """
-    if path is None:
-        import sklearn.datasets
-
-        path = Path(sklearn.datasets.__file__).parent / "data" / "digits.csv.gz"
+    path = Path(__file__).resolve().parents[2] / "models" / "digits" / "digits.csv"
     table = np.loadtxt(path, delimiter=",", dtype=np.int64)
     return table[:, :-1].reshape(-1, SIDE, SIDE), table[:, -1]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the captioner on canvases of handwritten digits in PyTorch, by the recipe of `captioner train`.
 
-    pip install torch transformers scikit-learn
+    pip install torch transformers numpy
     python torch_digits.py
 
 Every few hundred steps, and at the end, it prints a JSON line with the held-out accuracy by digit and
@@ -66,7 +66,7 @@ def evaluate(model, held_out, size):
 def train(options):
     """Trains and reports; returns the model."""
     torch.manual_seed(options.seed)
-    images, labels = digits_data.load_digits(options.digits)
+    images, labels = digits_data.load_digits()
     pool = digits_data.split(images, labels, held_out=False)
     held_out = digits_data.split(images, labels, held_out=True)
     preset = dataclasses.replace(
@@ -122,7 +122,6 @@ def train(options):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--digits", help="digits.csv (default: the copy of scikit-learn)")
     parser.add_argument("--patch", type=int, default=8)
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--layers", type=int, default=2)
