@@ -5,6 +5,7 @@
 #include "../runtime/error.h"
 #include "../runtime/foreach.h"
 #include "../runtime/grad.h"
+#include "../runtime/level.h"
 #include "../runtime/log.h"
 #include "../runtime/modes.h"
 #include "../runtime/ops.h"
@@ -13,3 +14,4 @@
 #include "../runtime/shape.h"
 #include "../runtime/tensor.h"
 #include "../runtime/variable.h"
+#include "statistics.h"

@@ -36,7 +36,7 @@ Tensor elu(const Tensor& a, double alpha = 1.0, Where at = Where::current());
 /// NaN: the lowest integer), to narrower floats round to nearest even, to bool is `!= 0`.
 Tensor cast(const Tensor& a, DType dtype, Where at = Where::current());
 
-Tensor operator-(const Tensor& a);
+Tensor operator-(Operand a);
 Tensor operator+(Operand a, Operand b);
 Tensor operator-(Operand a, Operand b);
 Tensor operator*(Operand a, Operand b);
@@ -53,8 +53,8 @@ Tensor operator|(Operand a, Operand b);
 Tensor operator^(Operand a, Operand b);
 Tensor operator<<(Operand a, Operand b);
 Tensor operator>>(Operand a, Operand b);
-Tensor operator!(const Tensor& a);
-Tensor operator~(const Tensor& a);
+Tensor operator!(Operand a);
+Tensor operator~(Operand a);
 Tensor& operator+=(Tensor& a, Operand b);  ///< rebinds `a`; other handles keep the old value
 Tensor& operator-=(Tensor& a, Operand b);
 Tensor& operator*=(Tensor& a, Operand b);

@@ -177,6 +177,11 @@ void Node::set_failed(std::exception_ptr failure) {
   state_.store(NodeState::failed, std::memory_order_release);
 }
 
+std::uint64_t next_walk() {
+  static std::uint64_t walk = 0;
+  return ++walk;
+}
+
 std::exception_ptr Node::failure() const { return failure_ ? *failure_ : nullptr; }
 
 NodeRef record(const NodeSpec& spec) {

@@ -158,6 +158,10 @@ class Node {
   Node* next_ = nullptr;
 };
 
+/// The number of a new walk, to compare marks with, so that no mark is ever cleared. The launch
+/// lock is held.
+std::uint64_t next_walk();
+
 /// Records a node on this thread. It is differentiable where `spec.differentiable`, gradients are
 /// enabled and the dtype is floating.
 NodeRef record(const NodeSpec& spec);

@@ -58,10 +58,16 @@ class WrittenVariables {
   const std::vector<NodeRef>& previous() const { return previous_; }
   /// The values are there: the old ones may go.
   void commit();
-  /// Puts every cell back to the value before the first of its writes.
+  /// Puts every cell back to its last evaluated value.
   void roll_back();
 
+  /// Adds a cell that has been written.
+  static void add(const std::shared_ptr<Variable::Cell>& cell);
+
  private:
+  struct List;
+  static List& list();
+
   std::vector<std::shared_ptr<Variable::Cell>> cells_;
   std::vector<NodeRef> values_, previous_;
 };

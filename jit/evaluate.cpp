@@ -1,0 +1,158 @@
+// The pipeline: what the runtime's one call upward runs through, stage by stage.
+
+#include "runtime/evaluate.h"
+
+#include <mutex>
+
+#include "jit/execute.h"
+#include "jit/guard.h"
+#include "jit/program.h"
+#include "jit/statistics.h"
+#include "jit/trace.h"
+#include "runtime/level.h"
+#include "runtime/results.h"
+#include "runtime/variable.h"
+
+namespace sinter {
+namespace {
+
+std::mutex& launch_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// The state of evaluation: one for the process, guarded by the launch lock.
+struct Evaluator {
+  jit::ProgramCache programs;
+  std::uint64_t nodes_evaluated = 0;
+};
+
+Evaluator& evaluator() {
+  static Evaluator evaluator;
+  return evaluator;
+}
+
+/// What this evaluation computes: what was asked for, what was written, what something outside of
+/// the graph still refers to.
+std::vector<NodeRef> sample_roots(std::span<const NodeRef> asked, const WrittenVariables& written) {
+  std::vector<NodeRef> roots(asked.begin(), asked.end());
+  roots.insert(roots.end(), written.values().begin(), written.values().end());
+  const std::vector<NodeRef> pending = pending_with_handles();
+  roots.insert(roots.end(), pending.begin(), pending.end());
+  return roots;
+}
+
+/// Fails every step that reads a failed leaf or, through others, `origin`. Says whether any did.
+bool spread_failure(const jit::Trace& trace, std::size_t origin, std::exception_ptr failure) {
+  std::vector<std::exception_ptr> failures(trace.steps.size());
+  if (origin < trace.steps.size()) failures[origin] = std::move(failure);
+  bool any = false;
+  for (std::size_t i = 0; i < trace.steps.size(); ++i) {
+    for (const jit::Source source : trace.sources_of(i)) {
+      if (failures[i]) break;
+      failures[i] = source.leaf ? trace.leaves[source.index]->failure() : failures[source.index];
+    }
+    any = any || failures[i];
+  }
+  for (std::size_t i = 0; i < trace.steps.size(); ++i)
+    if (failures[i]) trace.steps[i]->set_failed(failures[i]);
+  return any;
+}
+
+/// For each leaf, whether it is the old value of a Variable that only the trace and the list of
+/// written Variables (with its cell) refer to.
+std::vector<bool> find_donated(const jit::Trace& trace, const WrittenVariables& written) {
+  std::vector<bool> donated(trace.leaves.size(), false);
+  std::vector<std::uint32_t> uses(trace.leaves.size(), 0);
+  std::vector<bool> in_history(trace.leaves.size(), false);
+  for (std::size_t i = 0; i < trace.steps.size(); ++i) {
+    for (const jit::Source source : trace.sources_of(i)) {
+      if (!source.leaf) continue;
+      ++uses[source.index];
+      if (trace.history[i]) in_history[source.index] = true;
+    }
+  }
+  constexpr std::uint32_t held_by_written_and_cell = 2;
+  for (const NodeRef& old : written.previous()) {
+    const Node* node = old.get();
+    if (!node || node->index >= trace.leaves.size() || trace.leaves[node->index] != node) continue;
+    donated[node->index] = !in_history[node->index] &&
+                           node->reference_count() == uses[node->index] + held_by_written_and_cell;
+  }
+  return donated;
+}
+
+/// Gives the nodes their values and takes away the inputs nobody needs any more.
+void commit(const jit::Program& program, const jit::Trace& trace, jit::Outcome& outcome) {
+  std::vector<NodeRef> released;
+  for (std::size_t i = 0; i < trace.steps.size(); ++i) {
+    Node* node = trace.steps[i];
+    // A node with several results has no value of its own: its picks do.
+    if (!trace.kept[i] || has_several_results(node->op)) continue;
+    node->set_value(std::move(outcome.values[program.steps[i].first_value]));
+    if (!trace.history[i]) released.emplace_back(node);
+  }
+  // Only now: releasing inputs ends nodes of the trace.
+  for (const NodeRef& node : released) node->release_inputs();
+}
+
+/// A trace that reads nothing that has failed; what does read it fails too.
+jit::Trace linearise_sound(const std::vector<NodeRef>& roots, WrittenVariables& written,
+                           Level level) {
+  jit::Trace trace = jit::linearise(roots, level);
+  if (!spread_failure(trace, trace.steps.size(), nullptr)) return trace;
+  written.roll_back();
+  return jit::linearise(roots, level);
+}
+
+/// The stages, in order. Throws what the data showed.
+void run_pipeline(const std::vector<NodeRef>& roots, WrittenVariables& written) {
+  const Level how = level();
+  const jit::Trace trace = linearise_sound(roots, written, how);
+  if (!trace.steps.empty()) {
+    Evaluator& state = evaluator();
+    std::shared_ptr<const jit::Program> program = state.programs.find(trace);
+    if (!program) program = state.programs.add(jit::build_program(trace, how), trace);
+    jit::Outcome outcome = jit::execute(*program, trace, find_donated(trace, written));
+    if (outcome.failure) {
+      spread_failure(trace, outcome.failed_step, outcome.failure);
+      std::rethrow_exception(outcome.failure);
+    }
+    commit(*program, trace, outcome);
+    state.nodes_evaluated += trace.steps.size();
+  }
+  written.commit();
+}
+
+}  // namespace
+
+LaunchLock::LaunchLock() { launch_mutex().lock(); }
+LaunchLock::~LaunchLock() { launch_mutex().unlock(); }
+
+void evaluate(std::span<const NodeRef> roots, Where) {
+  const LaunchLock lock;
+  WrittenVariables written = WrittenVariables::take();
+  const std::vector<NodeRef> all = sample_roots(roots, written);
+  try {
+    run_pipeline(all, written);
+  } catch (...) {
+    written.roll_back();
+    throw;
+  }
+}
+
+void submit(Where where) { evaluate({}, where); }
+
+EvaluationStatistics evaluation_statistics() {
+  const LaunchLock lock;
+  const Evaluator& state = evaluator();
+  return {state.programs.misses(), state.programs.hits(), state.programs.size(),
+          state.nodes_evaluated};
+}
+
+void reset_programs() {
+  const LaunchLock lock;
+  evaluator().programs.clear();
+}
+
+}  // namespace sinter

@@ -1,0 +1,56 @@
+/// \file
+/// A Program: what was decided about a trace, to be run for every trace that matches it.
+///
+/// At the levels interpret and eager that is one step a node, the kernel of each, and when each
+/// value dies. A Program holds no node, no size it does not guard and no address.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "jit/eager.h"
+#include "jit/size_classes.h"
+#include "jit/trace.h"
+
+namespace sinter::jit {
+
+/// What a size class must satisfy for a Program to be used.
+struct SizeConstraint {
+  Axis axis;             ///< the representative of the class
+  std::int64_t low = 0;  ///< low <= size <= high, and size is a multiple of `multiple`
+  std::int64_t high = INT64_MAX;
+  std::int64_t multiple = 1;
+
+  bool holds(std::int64_t size) const {
+    return size >= low && size <= high && size % multiple == 0;
+  }
+};
+
+inline constexpr std::uint32_t never_dies = UINT32_MAX;
+
+struct ProgramStep {
+  EagerKernel kernel;         ///< run is null for views at the level eager
+  std::uint32_t first_value;  ///< where its results are in the table of values
+  std::uint32_t value_count;
+  std::vector<std::uint32_t> dying;  ///< values nobody reads after this step and nobody keeps
+};
+
+struct Program {
+  std::uint64_t id = 0;  ///< its number in the logs
+  Level level = Level::eager;
+  std::vector<std::uint32_t> key;
+  std::vector<std::shared_ptr<const Payload>> payloads;  ///< of the steps that have one, in order
+  std::vector<SizeConstraint> constraints;
+  std::vector<ProgramStep> steps;
+  std::uint32_t value_count = 0;
+  /// For each value the step after which it is gone; never_dies for those that are kept.
+  std::vector<std::uint32_t> death;
+  /// The number of steps up to the last whose data can make it fail: no Variable is overwritten
+  /// before.
+  std::size_t fallible_steps = 0;
+};
+
+Program build_program(const Trace& trace, Level level);
+
+}  // namespace sinter::jit

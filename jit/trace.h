@@ -1,0 +1,49 @@
+/// \file
+/// Linearise: from roots to a canonical trace of what is pending below them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/graph.h"
+#include "runtime/options.h"
+
+namespace sinter::jit {
+
+/// Where a step reads an operand: another step's result or a leaf.
+struct Source {
+  std::uint32_t index : 31;
+  std::uint32_t leaf : 1;
+};
+
+/// The pending graph below some roots. The nodes are kept alive by the roots' references; the
+/// vectors are indexed alike.
+struct Trace {
+  std::vector<Node*> steps;   ///< pending nodes in order of recording
+  std::vector<Node*> leaves;  ///< evaluated nodes they read, in order of first use
+
+  /// The operands of all steps, one after the other; step i's begin at first_source[i].
+  std::vector<Source> sources;
+  std::vector<std::uint32_t> first_source;
+
+  /// Whether a step's value outlives the evaluation: something outside holds it, or a node whose
+  /// history stays reads it.
+  std::vector<bool> kept;
+  /// Whether a step keeps its inputs, because a gradient may still be taken through it.
+  std::vector<bool> history;
+
+  /// What makes this program and no other: ops, dtypes, ranks, operands, fixed attributes, which
+  /// sizes are 0 or 1, what is kept, the level. Sizes and slots are not in it, and no address.
+  std::vector<std::uint32_t> key;
+
+  std::span<const Source> sources_of(std::size_t step) const {
+    return {sources.data() + first_source[step], first_source[step + 1] - first_source[step]};
+  }
+};
+
+/// Linearises what is pending below `roots`, whose values are kept. The launch lock is held.
+/// Failed nodes are leaves.
+Trace linearise(std::span<const NodeRef> roots, Level level);
+
+}  // namespace sinter::jit

@@ -1,0 +1,19 @@
+#include "runtime/level.h"
+
+#include <atomic>
+
+namespace sinter {
+namespace {
+
+std::atomic<Level>& current_level() {
+  static std::atomic<Level> level{options().level};
+  return level;
+}
+
+}  // namespace
+
+Level level() { return current_level().load(std::memory_order_relaxed); }
+
+void set_level(Level level) { current_level().store(level, std::memory_order_relaxed); }
+
+}  // namespace sinter

@@ -1,0 +1,213 @@
+#include "runtime/tensor.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "runtime/evaluate.h"
+#include "runtime/record.h"
+
+namespace sinter {
+namespace {
+
+const Node& require_node(const Tensor& tensor) {
+  if (!tensor.defined()) throw UsageError("tensor: not defined");
+  return *tensor.node();
+}
+
+const Value& require_value(const Tensor& tensor, Where at) {
+  require_defined("read", tensor, at);
+  tensor.evaluate(at);
+  return tensor.node()->value();
+}
+
+template <typename To, typename From>
+To convert(From value) {
+  if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
+    return convert<To>(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+    return To(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From{};
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+    // As cast does: out of range and NaN give the lowest integer of 64 bits, then wrap.
+    const bool fits = value >= From(-0x1p63) && value < From(0x1p63);
+    return static_cast<To>(fits ? static_cast<std::int64_t>(value) : INT64_MIN);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+/// Calls `visit(offset)` for the elements in row-major order.
+template <typename Visit>
+void for_each_offset(const Shape& shape, const Value& value, Visit&& visit) {
+  const std::int64_t count = element_count(shape);
+  if (count == 0) return;
+  Dims index = Dims::filled(shape.rank(), 0);
+  std::int64_t offset = value.offset;
+  for (std::int64_t i = 0; i < count; ++i) {
+    visit(offset);
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      offset += value.strides[axis];
+      if (++index[axis] < shape[axis]) break;
+      offset -= value.strides[axis] * shape[axis];
+      index[axis] = 0;
+    }
+  }
+}
+
+template <typename To, typename Store>
+void read_elements(const Tensor& tensor, Where at, Store&& store) {
+  const Value value = require_value(tensor, at);
+  with_storage_type(tensor.dtype(), [&]<typename From>(From) {
+    const auto* data = reinterpret_cast<const From*>(value.storage->data());
+    for_each_offset(tensor.shape(), value,
+                    [&](std::int64_t offset) { store(convert<To>(data[offset])); });
+  });
+}
+
+}  // namespace
+
+Tensor::Tensor(NodeRef node) : node_(node.get()) {
+  if (node_) node_->retain_handle();
+}
+Tensor::Tensor(const Tensor& other) : node_(other.node_) {
+  if (node_) node_->retain_handle();
+}
+Tensor::Tensor(Tensor&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+Tensor& Tensor::operator=(Tensor other) noexcept {
+  std::swap(node_, other.node_);
+  return *this;
+}
+Tensor::~Tensor() {
+  if (node_) node_->release_handle();
+}
+
+const Shape& Tensor::shape() const { return require_node(*this).shape; }
+int Tensor::rank() const { return shape().rank(); }
+DType Tensor::dtype() const { return require_node(*this).dtype; }
+std::int64_t Tensor::element_count() const { return sinter::element_count(shape()); }
+bool Tensor::requires_grad() const { return require_node(*this).requires_grad; }
+
+std::int64_t Tensor::size(std::int64_t axis, Where where) const {
+  require_defined("size", *this, where);
+  return shape()[normalize_axis("size", axis, rank(), where)];
+}
+
+const Tensor& Tensor::evaluate(Where where) const {
+  require_defined("evaluate", *this, where);
+  if (node_->state() == NodeState::pending) {
+    const NodeRef root = ref();
+    sinter::evaluate({&root, 1}, where);
+  }
+  if (node_->state() == NodeState::failed) std::rethrow_exception(node_->failure());
+  return *this;
+}
+
+template <typename T>
+T Tensor::item(Where where) const {
+  require_defined("item", *this, where);
+  if (element_count() != 1) usage_error("item", "takes one element, not " + describe(*this), where);
+  T element{};
+  read_elements<T>(*this, where, [&](T value) { element = value; });
+  return element;
+}
+
+template <typename T>
+std::vector<T> Tensor::to_host(Where where) const {
+  std::vector<T> elements;
+  require_defined("to_host", *this, where);
+  elements.reserve(static_cast<std::size_t>(element_count()));
+  read_elements<T>(*this, where, [&](T value) { elements.push_back(value); });
+  return elements;
+}
+
+void Tensor::read_bytes(std::span<std::byte> bytes, Where where) const {
+  const Value value = require_value(*this, where);
+  const std::size_t item = item_size(dtype());
+  if (bytes.size() != item * static_cast<std::size_t>(element_count()))
+    usage_error("read_bytes", fmt::format("{} bytes for {}", bytes.size(), describe(*this)), where);
+  const std::byte* data = value.storage->data();
+  std::byte* out = bytes.data();
+  if (is_contiguous(shape(), value.strides)) {
+    if (!bytes.empty())
+      std::memcpy(out, data + value.offset * static_cast<std::int64_t>(item), bytes.size());
+    return;
+  }
+  for_each_offset(shape(), value, [&](std::int64_t offset) {
+    std::memcpy(out, data + offset * static_cast<std::int64_t>(item), item);
+    out += item;
+  });
+}
+
+#define SINTER_READ(T)                     \
+  template T Tensor::item<T>(Where) const; \
+  template std::vector<T> Tensor::to_host<T>(Where) const;
+SINTER_READ(bool)
+SINTER_READ(std::uint8_t)
+SINTER_READ(int)
+SINTER_READ(long)
+SINTER_READ(long long)
+SINTER_READ(Half)
+SINTER_READ(BFloat16)
+SINTER_READ(float)
+SINTER_READ(double)
+#undef SINTER_READ
+
+Tensor from_bytes(std::span<const std::byte> bytes, DType dtype, const Shape& shape, Where where) {
+  check_shape("from_host", shape, where);
+  const auto count = static_cast<std::size_t>(element_count(shape));
+  if (bytes.size() != count * item_size(dtype))
+    usage_error(
+        "from_host",
+        fmt::format("{} elements for shape {}", bytes.size() / item_size(dtype), to_string(shape)),
+        where);
+  BufferRef buffer = Buffer::allocate(bytes.size());
+  if (!bytes.empty()) std::memcpy(buffer->data(), bytes.data(), bytes.size());
+  Value value{StorageRef(new Storage(std::move(buffer))), 0, contiguous_strides(shape)};
+  return Tensor(record_leaf(Op::data, dtype, shape, {}, std::move(value), false, where));
+}
+
+template <typename T>
+Tensor from_host(std::span<const T> elements, const Shape& shape, Where where) {
+  return from_bytes(std::as_bytes(elements), dtype_of<T>, shape, where);
+}
+
+#define SINTER_FROM_HOST(T) template Tensor from_host<T>(std::span<const T>, const Shape&, Where);
+SINTER_FROM_HOST(bool)
+SINTER_FROM_HOST(std::uint8_t)
+SINTER_FROM_HOST(int)
+SINTER_FROM_HOST(long)
+SINTER_FROM_HOST(long long)
+SINTER_FROM_HOST(Half)
+SINTER_FROM_HOST(BFloat16)
+SINTER_FROM_HOST(float)
+SINTER_FROM_HOST(double)
+#undef SINTER_FROM_HOST
+
+Tensor borrow(const void* data, DType dtype, const Shape& shape, std::function<void()> deleter,
+              Where where) {
+  check_shape("borrow", shape, where);
+  return borrow_strided(data, dtype, shape, contiguous_strides(shape), std::move(deleter), where);
+}
+
+Tensor borrow_strided(const void* data, DType dtype, const Shape& shape, const Strides& strides,
+                      std::function<void()> deleter, Where where) {
+  check_shape("borrow", shape, where);
+  if (strides.rank() != shape.rank())
+    usage_error("borrow",
+                fmt::format("strides {} for shape {}", to_string(strides), to_string(shape)),
+                where);
+  if (!data && element_count(shape) != 0) usage_error("borrow", "the pointer is null", where);
+  if (reinterpret_cast<std::uintptr_t>(data) % item_size(dtype) != 0)
+    usage_error("borrow", fmt::format("the pointer is not aligned for {}", to_string(dtype)),
+                where);
+  const auto bytes = static_cast<std::size_t>(element_count(shape)) * item_size(dtype);
+  // The buffer is never written: external memory is not donated.
+  BufferRef buffer = Buffer::borrow(const_cast<void*>(data), bytes, std::move(deleter));
+  Value value{StorageRef(new Storage(std::move(buffer))), 0, strides};
+  return Tensor(record_leaf(Op::data, dtype, shape, {}, std::move(value), false, where));
+}
+
+}  // namespace sinter

@@ -1,0 +1,160 @@
+#include "runtime/variable.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "runtime/record.h"
+
+namespace sinter {
+
+struct Variable::Cell {
+  std::string name;
+  bool trainable = true;
+  std::uint64_t id = 0;
+  DType dtype = DType::f32;  // of every value
+  Shape shape;
+
+  std::mutex mutex;     // guards what follows
+  Tensor current;       // what readers record as their input
+  Tensor evaluated;     // the value to roll back to; not defined while `current` is evaluated
+  bool listed = false;  // among the written cells that the next evaluation takes
+};
+
+namespace {
+
+std::atomic<std::uint64_t> next_id{1};
+
+/// A leaf that stands for one value of a cell. Evaluation cuts off its input, the written value,
+/// and no derivative passes through it.
+Tensor value_leaf(const Tensor& written, bool trainable, Where where) {
+  const bool requires_grad = trainable && is_floating(written.dtype());
+  return Tensor(record_leaf(Op::variable, written.dtype(), written.shape(), written.ref(), {},
+                            requires_grad, where));
+}
+
+}  // namespace
+
+struct WrittenVariables::List {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Variable::Cell>> cells;  // in order of their first write
+  std::atomic<bool> any{false};
+};
+
+WrittenVariables::List& WrittenVariables::list() {
+  static List list;
+  return list;
+}
+
+Variable::Variable(const Tensor& initial, std::string name, bool trainable, Where where)
+    : cell_(std::make_shared<Cell>()) {
+  require_defined("Variable", initial, where);
+  cell_->name = std::move(name);
+  cell_->trainable = trainable;
+  cell_->id = next_id.fetch_add(1, std::memory_order_relaxed);
+  cell_->dtype = initial.dtype();
+  cell_->shape = initial.shape();
+  cell_->current = value_leaf(initial, trainable, where);
+  cell_->listed = true;
+  WrittenVariables::add(cell_);
+}
+
+Tensor Variable::value() const {
+  if (!cell_) throw UsageError("Variable: not defined");
+  const std::lock_guard lock(cell_->mutex);
+  return cell_->current;
+}
+
+void Variable::set(const Tensor& value, Where where) const {
+  if (!cell_) usage_error("Variable", "not defined", where);
+  require_defined("Variable", value, where);
+  if (value.dtype() != dtype() || !(value.shape() == shape()))
+    usage_error(
+        "Variable",
+        fmt::format("{}{}holds {} {}, written was {}", cell_->name, cell_->name.empty() ? "" : " ",
+                    to_string(dtype()), to_string(shape()), describe(value)),
+        where);
+  Tensor leaf = value_leaf(value, cell_->trainable, where);
+  bool list = false;
+  {
+    const std::lock_guard lock(cell_->mutex);
+    if (!cell_->evaluated.defined() && cell_->current.node()->state() == NodeState::evaluated)
+      cell_->evaluated = cell_->current;
+    std::swap(cell_->current, leaf);
+    list = !std::exchange(cell_->listed, true);
+  }
+  if (list) WrittenVariables::add(cell_);
+}
+
+const Shape& Variable::shape() const {
+  if (!cell_) throw UsageError("Variable: not defined");
+  return cell_->shape;
+}
+
+DType Variable::dtype() const {
+  if (!cell_) throw UsageError("Variable: not defined");
+  return cell_->dtype;
+}
+
+const std::string& Variable::name() const {
+  if (!cell_) throw UsageError("Variable: not defined");
+  return cell_->name;
+}
+
+bool Variable::trainable() const { return cell_ && cell_->trainable; }
+
+std::uint64_t Variable::id() const { return cell_ ? cell_->id : 0; }
+
+void WrittenVariables::add(const std::shared_ptr<Variable::Cell>& cell) {
+  List& all = list();
+  const std::lock_guard lock(all.mutex);
+  all.cells.push_back(cell);
+  all.any.store(true, std::memory_order_relaxed);
+}
+
+bool WrittenVariables::any() { return list().any.load(std::memory_order_relaxed); }
+
+WrittenVariables WrittenVariables::take() {
+  WrittenVariables taken;
+  List& all = list();
+  {
+    const std::lock_guard lock(all.mutex);
+    taken.cells_.swap(all.cells);
+    all.any.store(false, std::memory_order_relaxed);
+  }
+  for (const auto& cell : taken.cells_) {
+    const std::lock_guard lock(cell->mutex);
+    cell->listed = false;
+    taken.values_.push_back(cell->current.ref());
+    taken.previous_.push_back(cell->evaluated.defined() ? cell->evaluated.ref() : NodeRef());
+  }
+  return taken;
+}
+
+void WrittenVariables::commit() {
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    Variable::Cell& cell = *cells_[i];
+    Tensor old;  // ends after the lock
+    const std::lock_guard lock(cell.mutex);
+    const bool written_again = cell.current.node() != values_[i].get();
+    old = std::exchange(cell.evaluated, written_again ? Tensor(values_[i]) : Tensor());
+  }
+}
+
+void WrittenVariables::roll_back() {
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    Variable::Cell& cell = *cells_[i];
+    Tensor failed;  // ends after the lock
+    const std::lock_guard lock(cell.mutex);
+    const bool written_again = cell.current.node() != values_[i].get();
+    if (written_again || !cell.evaluated.defined()) continue;
+    failed = std::exchange(cell.current, std::exchange(cell.evaluated, Tensor()));
+  }
+  cells_.clear();
+  values_.clear();
+  previous_.clear();
+}
+
+}  // namespace sinter
