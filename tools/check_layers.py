@@ -32,19 +32,23 @@ folders_seen = {
 # Stages of one row may include each other.
 jit_order = [
     ["trace"],
-    ["guard"],
+    ["size_classes"],
     ["decompose"],
     ["simplify"],
     ["fuse"],
     ["schedule"],
     ["plan"],
-    ["program", "step"],
+    ["step", "elements"],
     ["interpret", "eager"],
+    ["program"],
+    ["guard"],
     ["emit"],
     ["build"],
-    ["launch"],
+    ["alias"],
+    ["execute", "launch"],
     ["replay"],
-    ["evaluate", "pipeline"],
+    ["statistics"],
+    ["evaluate"],
     ["sinter"],
 ]
 
