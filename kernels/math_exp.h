@@ -1,0 +1,140 @@
+/// \file
+/// f32 exponentials and hyperbolic functions, for one float or a vector. Included by math.h.
+///
+/// Method: x = n ln2 + r with |r| <= ln2 / 2, a polynomial for e^r, and a multiplication by 2^n
+/// that rounds once, also into the denormals. Coefficients: tools/fit_polynomials.py.
+#pragma once
+
+#include "kernels/vector.h"
+
+namespace sinter::kernels {
+inline namespace SINTER_ISA {
+namespace m::f32 {
+
+/// c0 + c1 x + c2 x^2 + ...
+template <class V>
+SINTER_INLINE V poly(const V&, float c0) {
+  return V(c0);
+}
+template <class V, class... C>
+SINTER_INLINE V poly(const V& x, float c0, float c1, C... rest) {
+  return fma(poly(x, c1, rest...), x, V(c0));
+}
+
+/// Adding and taking away this rounds to an integer; the sum's low bits are that integer's.
+inline constexpr float rounder = 0x1.8p23f;
+inline constexpr float ln2_high = 0x1.62e43p-1f, ln2_low = -0x1.05c61p-29f;
+
+/// e^(x + x_low) = value * 2^n for a small x_low; |x| below 2^20.
+template <class V>
+struct Scaled {
+  V value, n;
+};
+template <class V>
+SINTER_INLINE Scaled<V> exp_scaled(V x, V x_low) {
+  const V n = fma(x, V(0x1.715476p0f), V(rounder)) - rounder;
+  const V r = fma(n, V(-ln2_low), fma(n, V(-ln2_high), x)) + x_low;
+  const V p = poly(r, 0.5f, 0.166665211f, 0.0416663885f, 0.00836868118f, 0.00139418792f);
+  return {fma(p, r * r, r) + 1.0f, n};
+}
+
+/// Beyond these e^x is 0 or infinity.
+template <class V>
+SINTER_INLINE V clamp_exponent(V x) {
+  return clamp(x, V(-105.0f), V(90.0f));
+}
+
+template <class V>
+SINTER_INLINE V exp(V x) {
+  const Scaled<V> e = exp_scaled(clamp_exponent(x), V(0.0f));
+  return scale(e.value, e.n);
+}
+
+/// e^(x + x_low)
+template <class V>
+SINTER_INLINE V exp(V x, V x_low) {
+  const Scaled<V> e = exp_scaled(clamp_exponent(x), x_low);
+  return scale(e.value, e.n);
+}
+
+template <class V>
+SINTER_INLINE V exp2(V x) {
+  const V inside = clamp(x, V(-152.0f), V(130.0f));
+  const V n = (inside + rounder) - rounder, r = inside - n;
+  const V p = poly(r, 0.693147182f, 0.240226507f, 0.0555035956f, 0.00961806253f, 0.00133909844f,
+                   0.000154628826f);
+  return scale(fma(p, r, V(1.0f)), n);
+}
+
+template <class V>
+SINTER_INLINE V expm1(V x) {
+  const V inside = clamp(x, V(-20.0f), V(89.0f));
+  const V n = fma(inside, V(0x1.715476p0f), V(rounder)) - rounder;
+  const V r = fma(n, V(-ln2_high), inside), low = n * -ln2_low;
+  const V reduced = r + low, rest = low - (reduced - r);
+  const V p = poly(reduced, 0.5f, 0.166666672f, 0.0416664891f, 0.00833320711f, 0.00139326672f,
+                   0.000199450893f);
+  const V tail = fma(p, reduced * reduced, rest);
+  // s (1 + r + tail) - 1 with s = 2^n, halved so that s stays finite.
+  const V s = scale(V(1.0f), n - 1.0f);
+  const V half = fma(s, tail, fma(s, reduced, s - 0.5f));
+  return select(abs(x) < V(0x1p-25f), x, half + half);
+}
+
+template <class V>
+SINTER_INLINE V sinh(V x) {
+  const V a = abs(x), z = x * x;
+  const V small =
+      fma(poly(z, 0.166666672f, 0.00833331048f, 0.000198428956f, 2.78221319e-06f), z * x, x);
+  const Scaled<V> e = exp_scaled(clamp_exponent(a), V(0.0f));
+  const V half = scale(e.value, e.n - 1.0f);
+  return select(a < V(1.0f), small, copysign(half - 0.25f / half, x));
+}
+
+template <class V>
+SINTER_INLINE V cosh(V x) {
+  const Scaled<V> e = exp_scaled(clamp_exponent(abs(x)), V(0.0f));
+  const V half = scale(e.value, e.n - 1.0f);
+  return half + 0.25f / half;
+}
+
+template <class V>
+SINTER_INLINE V tanh(V x) {
+  const V a = abs(x), z = x * x;
+  const V small = fma(poly(z, -0.333332956f, 0.133323476f, -0.0538799874f, 0.0214871764f,
+                           -0.00794684514f, 0.00230188458f, -0.000358595862f),
+                      z * x, x);
+  const V inside = clamp(a, V(0.0f), V(10.0f));
+  const Scaled<V> e = exp_scaled(inside + inside, V(0.0f));
+  const V large = 1.0f - 2.0f / (scale(e.value, e.n) + 1.0f);
+  return select(a < V(1.0f), small, copysign(large, x));
+}
+
+/// 1 / (1 + e^-x), from e^-|x| so that nothing overflows.
+template <class V>
+SINTER_INLINE V sigmoid(V x) {
+  const V e = exp(-abs(x));
+  return select(x < V(0.0f), e, V(1.0f)) / (1.0f + e);
+}
+
+/// x sigmoid(x); 0 at -infinity.
+template <class V>
+SINTER_INLINE V silu(V x) {
+  const V e = exp(-abs(x));
+  const V bounded = select(x < V(-200.0f), V(-200.0f), x);
+  return bounded * select(x < V(0.0f), e, V(1.0f)) / (1.0f + e);
+}
+
+/// s (1 + x (1 - s)) with s = sigmoid(x); 0 and 1 at the infinities.
+template <class V>
+SINTER_INLINE V silu_derivative(V x) {
+  const V inside = clamp(x, V(-200.0f), V(200.0f));
+  const V e = exp(-abs(inside)), r = 1.0f / (1.0f + e);
+  const auto negative = inside < V(0.0f);
+  const V s = select(negative, e, V(1.0f)) * r, complement = select(negative, V(1.0f), e) * r;
+  return s * fma(inside, complement, V(1.0f));
+}
+
+}  // namespace m::f32
+}  // namespace SINTER_ISA
+}  // namespace sinter::kernels

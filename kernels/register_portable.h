@@ -1,0 +1,82 @@
+/// \file
+/// Register operations of vector.h without instruction set extensions: 16-byte vectors that any
+/// compiler with vector types can lower. Included by register.h alone.
+#pragma once
+
+namespace sinter::kernels {
+inline namespace SINTER_ISA {
+
+using Mask4 = I32Reg;  // all bits of a lane set, or none
+using Mask8 = I64Reg;
+
+SINTER_INLINE F32Reg reg_select(Mask4 m, F32Reg a, F32Reg b) {
+  return reinterpret_cast<F32Reg>((m & reinterpret_cast<I32Reg>(a)) |
+                                  (~m & reinterpret_cast<I32Reg>(b)));
+}
+SINTER_INLINE F64Reg reg_select(Mask8 m, F64Reg a, F64Reg b) {
+  return reinterpret_cast<F64Reg>((m & reinterpret_cast<I64Reg>(a)) |
+                                  (~m & reinterpret_cast<I64Reg>(b)));
+}
+SINTER_INLINE I32Reg reg_select(Mask4 m, I32Reg a, I32Reg b) { return (m & a) | (~m & b); }
+SINTER_INLINE I64Reg reg_select(Mask8 m, I64Reg a, I64Reg b) { return (m & a) | (~m & b); }
+SINTER_INLINE bool reg_any(Mask8 m) { return (m[0] | m[1]) != 0; }
+SINTER_INLINE bool reg_any(Mask4 m) { return reg_any(reinterpret_cast<Mask8>(m)); }
+
+// A call of the C library for each lane.
+SINTER_INLINE F64Reg reg_fma(F64Reg a, F64Reg b, F64Reg c) {
+  return F64Reg{__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
+}
+
+using F32Half [[gnu::vector_size(8)]] = float;
+
+/// a * b + c of two lanes, rounded once. The product is exact in double. Its sum with c is rounded
+/// to odd (to the neighbour with an odd last bit when inexact), after which rounding to float gives
+/// what one rounding gives.
+SINTER_INLINE F32Half half_fma(F32Half a, F32Half b, F32Half c) {
+  const F64Reg product = __builtin_convertvector(a, F64Reg) * __builtin_convertvector(b, F64Reg);
+  const F64Reg addend = __builtin_convertvector(c, F64Reg);
+  const F64Reg sum = product + addend, back = sum - product;
+  const F64Reg error = (product - (sum - back)) + (addend - back);
+  const I64Reg bits = reinterpret_cast<I64Reg>(sum);
+  const I64Reg opposite = (reinterpret_cast<I64Reg>(error) ^ bits) < 0;
+  const I64Reg inexact = (error < 0.0) | (error > 0.0), even = (bits & 1) == 0;
+  // Away from zero if the error has the sign of the sum, else towards zero.
+  const I64Reg odd = bits + ((opposite | 1) & inexact & even);
+  return __builtin_convertvector(reinterpret_cast<F64Reg>(odd), F32Half);
+}
+
+SINTER_INLINE F32Reg reg_fma(F32Reg a, F32Reg b, F32Reg c) {
+  const F32Half low =
+      half_fma(__builtin_shufflevector(a, a, 0, 1), __builtin_shufflevector(b, b, 0, 1),
+               __builtin_shufflevector(c, c, 0, 1));
+  const F32Half high =
+      half_fma(__builtin_shufflevector(a, a, 2, 3), __builtin_shufflevector(b, b, 2, 3),
+               __builtin_shufflevector(c, c, 2, 3));
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3);
+}
+
+#define SINTER_BY_LANE(name, builtin)                                                      \
+  SINTER_INLINE F32Reg name(F32Reg x) {                                                    \
+    return F32Reg{builtin##f(x[0]), builtin##f(x[1]), builtin##f(x[2]), builtin##f(x[3])}; \
+  }                                                                                        \
+  SINTER_INLINE F64Reg name(F64Reg x) { return F64Reg{builtin(x[0]), builtin(x[1])}; }
+SINTER_BY_LANE(reg_sqrt, __builtin_sqrt)
+SINTER_BY_LANE(reg_round, __builtin_rint)
+SINTER_BY_LANE(reg_floor, __builtin_floor)
+SINTER_BY_LANE(reg_ceil, __builtin_ceil)
+SINTER_BY_LANE(reg_trunc, __builtin_trunc)
+#undef SINTER_BY_LANE
+
+/// `low` where x < low, `high` where x > high; NaN stays NaN.
+SINTER_INLINE F32Reg reg_clamp(F32Reg x, F32Reg low, F32Reg high) {
+  return reg_select(x < low, low, reg_select(high < x, high, x));
+}
+
+SINTER_INLINE F32Reg reg_scale(F32Reg x, F32Reg n) {
+  const I32Reg whole = __builtin_convertvector(n, I32Reg), first = whole >> 1;
+  return x * reinterpret_cast<F32Reg>((first + 127) << 23) *
+         reinterpret_cast<F32Reg>((whole - first + 127) << 23);
+}
+
+}  // namespace SINTER_ISA
+}  // namespace sinter::kernels

@@ -1,0 +1,168 @@
+/// \file
+/// Conversions and memory formats of the logical vector. Included by vector.h.
+#pragma once
+
+#include "kernels/vector.h"
+
+namespace sinter::kernels {
+inline namespace SINTER_ISA {
+
+template <class T>
+struct BitsOf<Vec<T>> {
+  using type = Vec<Bits<T>>;
+};
+template <>
+struct Wide<VecF> {
+  using type = VecD;
+};
+
+SINTER_INLINE VecI32 as_int(const VecF& x) {
+  return by_register<VecI32>([](F32Reg r) { return reinterpret_cast<I32Reg>(r); }, x);
+}
+SINTER_INLINE VecI as_int(const VecD& x) {
+  return by_register<VecI>([](F64Reg r) { return reinterpret_cast<I64Reg>(r); }, x);
+}
+SINTER_INLINE VecF as_float(const VecI32& x) {
+  return by_register<VecF>([](I32Reg r) { return reinterpret_cast<F32Reg>(r); }, x);
+}
+SINTER_INLINE VecD as_float(const VecI& x) {
+  return by_register<VecD>([](I64Reg r) { return reinterpret_cast<F64Reg>(r); }, x);
+}
+
+template <class T>
+SINTER_INLINE Vec<T> abs(const Vec<T>& x) {
+  constexpr Bits<T> sign = static_cast<Bits<T>>(Bits<T>{1} << (sizeof(T) * 8 - 1));
+  return as_float(as_int(x) & ~sign);
+}
+template <class T>
+SINTER_INLINE Vec<T> copysign(const Vec<T>& x, const Vec<Like<T>>& sign_of) {
+  constexpr Bits<T> sign = static_cast<Bits<T>>(Bits<T>{1} << (sizeof(T) * 8 - 1));
+  return as_float((as_int(x) & ~sign) | (as_int(sign_of) & sign));
+}
+
+template <class R, class V, int... I>
+SINTER_INLINE R widen(const V& x, std::integer_sequence<int, I...>) {
+  R r;
+  ((r.part[2 * I] = reg_widen_low(x.part[I]), r.part[2 * I + 1] = reg_widen_high(x.part[I])), ...);
+  return r;
+}
+template <class R, class V, class F, int... I>
+SINTER_INLINE R narrow(const V& x, F f, std::integer_sequence<int, I...>) {
+  R r;
+  ((r.part[I] = f(x.part[2 * I], x.part[2 * I + 1])), ...);
+  return r;
+}
+using NarrowParts = std::make_integer_sequence<int, VecF::parts>;
+
+/// Between element types, as in scalar.h.
+SINTER_INLINE VecD to_f64(const VecF& x) { return widen<VecD>(x, NarrowParts()); }
+SINTER_INLINE VecI to_i64(const VecI32& x) { return widen<VecI>(x, NarrowParts()); }
+SINTER_INLINE VecF to_f32(const VecD& x) {
+  return narrow<VecF>(x, SINTER_EACH(reg_narrow(r...)), NarrowParts());
+}
+SINTER_INLINE VecF to_f32(const VecI& x) {
+  return narrow<VecF>(x, SINTER_EACH(reg_narrow_f32(r...)), NarrowParts());
+}
+SINTER_INLINE VecI32 to_i32(const VecI& x) {  // the low 32 bits
+  return narrow<VecI32>(x, SINTER_EACH(reg_narrow(r...)), NarrowParts());
+}
+SINTER_INLINE VecD to_f64(const VecI& x) {
+  return by_register<VecD>([](I64Reg r) { return __builtin_convertvector(r, F64Reg); }, x);
+}
+SINTER_INLINE VecI to_i64(const VecD& x) {
+  return by_register<VecI>([](F64Reg r) { return __builtin_convertvector(r, I64Reg); }, x);
+}
+SINTER_INLINE VecI to_i64(const VecF& x) { return to_i64(to_f64(x)); }
+
+/// f of each lane: for what has no vector form.
+template <class T, class F>
+SINTER_INLINE Vec<T> map(F f, const Vec<T>& x) {
+  T buffer[vector_size];
+  x.store(buffer);
+  for (T& element : buffer) element = f(element);
+  return Vec<T>::load(buffer);
+}
+template <class T, class F>
+SINTER_INLINE Vec<T> map(F f, const Vec<T>& x, const Vec<T>& y) {
+  T a[vector_size], b[vector_size];
+  x.store(a);
+  y.store(b);
+  for (int i = 0; i < vector_size; ++i) a[i] = f(a[i], b[i]);
+  return Vec<T>::load(a);
+}
+
+/// One number of sixteen by op, in halves: lane i with lane i+8, then i+4, i+2, i+1.
+template <class T, class Op>
+SINTER_INLINE T fold(const Vec<T>& x, Op op) {
+  T a[vector_size];
+  x.store(a);
+  for (int half = vector_size / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) a[i] = op(a[i], a[i + half]);
+  return a[0];
+}
+
+/// Sixteen 16-bit elements in the low halves of 32-bit lanes.
+SINTER_INLINE VecI32 load_u16(const std::uint16_t* from) {
+  return build<VecI32>(
+      [=](int i) __attribute__((always_inline)) {
+        U16Half half;
+        __builtin_memcpy(&half, from + i * VecI32::lanes, sizeof half);
+        return __builtin_convertvector(half, I32Reg);
+      },
+      NarrowParts());
+}
+template <int... I>
+SINTER_INLINE void store_u16(const VecI32& x, std::uint16_t* to, std::integer_sequence<int, I...>) {
+  const auto store_part = [to](I32Reg r, int i) __attribute__((always_inline)) {
+    const U16Half half = __builtin_convertvector(r, U16Half);
+    __builtin_memcpy(to + i * VecI32::lanes, &half, sizeof half);
+  };
+  (store_part(x.part[I], I), ...);
+}
+SINTER_INLINE void store_u16(const VecI32& x, std::uint16_t* to) {
+  store_u16(x, to, NarrowParts());
+}
+
+/// The 16 bits of bf16 in a lane, as `BFloat16` of runtime/dtype.h converts: to nearest even, NaN
+/// quiet, denormals kept (the hardware's instruction flushes them).
+template <class V>
+SINTER_INLINE V from_bf16(const Bits<V>& bits) {
+  return as_float(bits << 16);
+}
+template <class V>
+SINTER_INLINE Bits<V> to_bf16(const V& x) {
+  const Bits<V> u = as_int(x);
+  const Bits<V> rounded = shift_right_logical(u + ((shift_right_logical(u, 16) & 1) + 0x7fff), 16);
+  return select(x != x, shift_right_logical(u, 16) | 0x40, rounded);
+}
+
+/// The same for f16, as `Half` of runtime/dtype.h.
+template <class V>
+SINTER_INLINE V from_f16(const Bits<V>& bits) {
+  const Bits<V> sign = (bits & 0x8000) << 16, magnitude = (bits & 0x7fff) << 13;
+  // The exponent moves from bias 15 to bias 127 by a multiplication, which is exact for denormals.
+  const V value = as_float(magnitude) * V(0x1p112f);
+  return as_float(
+      select(magnitude >= Bits<V>(0x7c00 << 13), magnitude | 0x7f800000, as_int(value)) | sign);
+}
+template <class V>
+SINTER_INLINE Bits<V> to_f16(const V& x) {
+  const Bits<V> sign = shift_right_logical(as_int(x), 16) & 0x8000;
+  const V a = abs(x);
+  const Bits<V> m = as_int(a);
+  const Bits<V> normal =
+      shift_right_logical((m + ((shift_right_logical(m, 13) & 1) + 0xfff)) - 0x38000000, 13);
+  // Adding 1/2 leaves the multiple of 2^-24, rounded to nearest even, in the low bits.
+  const Bits<V> denormal = as_int(a + V(0.5f)) - 0x3f000000;
+  const Bits<V> finite = select(a < V(0x1p-14f), denormal, normal);
+  const Bits<V> large = select(x != x, Bits<V>(0x7e00), Bits<V>(0x7c00));
+  return sign | select(a < V(65520.0f), finite, large);
+}
+
+SINTER_INLINE VecF load_bf16(const std::uint16_t* from) { return from_bf16<VecF>(load_u16(from)); }
+SINTER_INLINE void store_bf16(const VecF& x, std::uint16_t* to) { store_u16(to_bf16(x), to); }
+SINTER_INLINE VecF load_f16(const std::uint16_t* from) { return from_f16<VecF>(load_u16(from)); }
+SINTER_INLINE void store_f16(const VecF& x, std::uint16_t* to) { store_u16(to_f16(x), to); }
+
+}  // namespace SINTER_ISA
+}  // namespace sinter::kernels
