@@ -16,51 +16,61 @@ namespace m::f32 {
 template <class V>
 SINTER_INLINE V erf(V x) {
   const V a = clamp(abs(x), V(0.0f), V(4.0f)), z = x * x;
-  const V small = fma(poly(z, 0.128379166f, -0.376126289f, 0.112836257f, -0.0268557277f,
-                           0.00519237714f, -0.000804917479f, 7.99280388e-05f),
+  const V small = fma(poly(z, 0.128379166f, -0.376126289f, 0.112836316f, -0.0268564951f,
+                           0.00519579602f, -0.000811762584f, 8.62345987e-05f, -2.17221827e-06f),
                       x, x);
-  const V exponent = a * poly(a, -1.12855613f, -0.63560462f, -0.105303451f, 0.0227177683f,
-                              -0.00295751146f, 5.96239042e-05f, 4.35860566e-05f, -4.77252388e-06f);
-  const Scaled<V> e = exp_scaled(exponent, V(0.0f));
-  return select(z < V(0.85f), small, copysign(1.0f - scale(e.value, e.n), x));
+  const V exponent = a * poly(a, -1.12859964f, -0.635409832f, -0.105669655f, 0.0230923127f,
+                              -0.00318246125f, 0.000138923788f, 2.83983682e-05f, -3.55370889e-06f);
+  const Scaled<V> e = exp_scaled(exponent);
+  return select(z < V(1.0f), small, copysign(1.0f - scale(e.value, e.n), x));
 }
 
-/// (1 - Phi(t)) e^(t^2/2) for 0 <= t <= 14.3
+/// (1 - Phi(t)) e^(t^2/2) for 0 <= t <= 14.3, and close to it up to 15.5
 template <class V>
 SINTER_INLINE V mills_ratio(V t) {
-  const V r = 1.0f / (t + 4.0f), q = fma(r, V(-8.0f), V(1.0f));
-  return r * poly(q, 0.755285144f, -0.607896626f, 0.387136459f, -0.186522916f, 0.060409151f,
-                  -0.00752612529f, -0.00353472703f, 0.00155926833f, 0.000208027152f,
-                  -0.00010284919f, 6.70285499e-06f);
+  const V u = t + 4.0f, r = 1.0f / u, q = fma(r, V(-8.0f), V(1.0f));
+  const V m = r * poly(q, 0.755285144f, -0.607896626f, 0.387137383f, -0.186522782f, 0.0603968687f,
+                       -0.00753148086f, -0.00347818877f, 0.00159900729f, 0.000114938091f,
+                       -0.000190595485f, 3.42941457e-05f, 3.28754104e-05f);
+  // r is off by the rounding of the sum and of the division; M changes by about (0.35 + 11.3 r)
+  // times that, relatively. The last term is what rounding the polynomial's c0 lost.
+  const V error = fma(-r, t - (u - 4.0f), fma(-r, u, V(1.0f)));
+  return fma(m, fma(error, fma(r, V(11.3f), V(0.35f)), V(-1.7789947e-08f)), m);
 }
 
 /// e^(-factor x^2), the square in two parts.
 template <class V>
-SINTER_INLINE V exp_minus_square(V x, float factor) {
+SINTER_INLINE Scaled<V> decay_of_square(V x, float factor) {
   const V square = x * x, low = fma(x, x, -square);
-  return exp(square * -factor, low * -factor);
+  return decay(square * factor, low * factor);
 }
 
 template <class V>
 SINTER_INLINE V erfc(V x) {
-  const V a = clamp(abs(x), V(0.0f), V(10.1f));
-  const V tail = 2.0f * exp_minus_square(a, 1.0f) * mills_ratio(a * 0x1.6a09e6p0f);
+  const V a = clamp(abs(x), V(0.0f), V(10.5f));
+  const Scaled<V> e = decay_of_square(a, 1.0f);
+  const V tail = scale(e.value * mills_ratio(a * 0x1.6a09e6p0f), e.n + 1.0f);
   return select(x < V(0.0f), 2.0f - tail, tail);
 }
+
+/// Beyond this the tail of the normal distribution, times a few hundred, is 0.
+inline constexpr float gelu_limit = 15.5f;
 
 /// x Phi(x), with erf; 0 at -infinity.
 template <class V>
 SINTER_INLINE V gelu(V x) {
-  const V t = clamp(abs(x), V(0.0f), V(14.3f));
-  const V tail = exp_minus_square(t, 0.5f) * mills_ratio(t);
-  return fma(-t, tail, select(x < V(0.0f), V(0.0f), x));
+  const V t = clamp(abs(x), V(0.0f), V(gelu_limit));
+  const Scaled<V> e = decay_of_square(t, 0.5f);
+  const V tail = scale(e.value * (t * mills_ratio(t)), e.n);
+  return select(x < V(0.0f), V(0.0f), x) - tail;
 }
 
 /// Phi(x) + x phi(x); 0 and 1 at the infinities.
 template <class V>
 SINTER_INLINE V gelu_derivative(V x) {
-  const V t = clamp(abs(x), V(0.0f), V(14.3f));
-  const V lower = exp_minus_square(t, 0.5f) * fma(t, V(-0x1.988454p-2f), mills_ratio(t));
+  const V t = clamp(abs(x), V(0.0f), V(gelu_limit));
+  const Scaled<V> e = decay_of_square(t, 0.5f);
+  const V lower = scale(e.value * fma(t, V(-0x1.988454p-2f), mills_ratio(t)), e.n);
   return select(x < V(0.0f), lower, 1.0f - lower);
 }
 
@@ -84,23 +94,26 @@ SINTER_INLINE TwoParts<V> gelu_tanh_argument(V x) {
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))); 0 at -infinity.
 template <class V>
 SINTER_INLINE V gelu_tanh(V x) {
-  const V t = clamp(abs(x), V(0.0f), V(15.0f));
+  const V t = clamp(abs(x), V(0.0f), V(gelu_limit));
   const TwoParts<V> u = gelu_tanh_argument(t);
-  const V e = exp(-u.high, -u.low);
+  const Scaled<V> e = decay(u.high, u.low);
   const auto negative = x < V(0.0f);
-  return select(negative, -t * e, x) / (1.0f + e);
+  const V quotient = select(negative, -t * e.value, x) / (1.0f + scale(e.value, e.n));
+  return scale(quotient, select(negative, e.n, V(0.0f)));
 }
 
 /// s (1 + x (1 - s) u') with s = sigmoid(u); 0 and 1 at the infinities.
 template <class V>
 SINTER_INLINE V gelu_tanh_derivative(V x) {
-  const V inside = clamp(x, V(-15.0f), V(15.0f)), t = abs(inside);
+  const V inside = clamp(x, V(-gelu_limit), V(gelu_limit)), t = abs(inside);
   const TwoParts<V> u = gelu_tanh_argument(t);
-  const V e = exp(-u.high, -u.low), r = 1.0f / (1.0f + e);
+  const Scaled<V> d = decay(u.high, u.low);
+  const V e = scale(d.value, d.n), r = 1.0f / (1.0f + e);
   const V slope = inside * fma(inside * inside, V(0x1.b6676cp-3f), V(0x1.988454p0f));
   const auto negative = x < V(0.0f);
-  const V s = select(negative, e, V(1.0f)) * r, complement = select(negative, V(1.0f), e) * r;
-  return s * fma(slope, complement, V(1.0f));
+  const V s = select(negative, d.value, V(1.0f)) * r;
+  const V complement = select(negative, V(1.0f), e) * r;
+  return scale(s * fma(slope, complement, V(1.0f)), select(negative, d.n, V(0.0f)));
 }
 
 }  // namespace m::f32

@@ -25,17 +25,34 @@ SINTER_INLINE V poly(const V& x, float c0, float c1, C... rest) {
 inline constexpr float rounder = 0x1.8p23f;
 inline constexpr float ln2_high = 0x1.62e43p-1f, ln2_low = -0x1.05c61p-29f;
 
-/// e^(x + x_low) = value * 2^n for a small x_low; |x| below 2^20.
+/// (e^r - 1 - r) / r^2
+template <class V>
+SINTER_INLINE V exp_poly(V r) {
+  return poly(r, 0.5f, 0.166666672f, 0.0416664891f, 0.00833320711f, 0.00139326672f,
+              0.000199450893f);
+}
+
+/// value * 2^n
 template <class V>
 struct Scaled {
   V value, n;
 };
+
+/// e^x for |x| below 2^20.
+template <class V>
+SINTER_INLINE Scaled<V> exp_scaled(V x) {
+  const V n = fma(x, V(0x1.715476p0f), V(rounder)) - rounder;
+  const V r = fma(n, V(-ln2_low), fma(n, V(-ln2_high), x));
+  return {fma(exp_poly(r), r * r, r) + 1.0f, n};
+}
+
+/// e^(x + x_low) for a small x_low, with the rounding of r carried along too.
 template <class V>
 SINTER_INLINE Scaled<V> exp_scaled(V x, V x_low) {
   const V n = fma(x, V(0x1.715476p0f), V(rounder)) - rounder;
-  const V r = fma(n, V(-ln2_low), fma(n, V(-ln2_high), x)) + x_low;
-  const V p = poly(r, 0.5f, 0.166665211f, 0.0416663885f, 0.00836868118f, 0.00139418792f);
-  return {fma(p, r * r, r) + 1.0f, n};
+  const V first = fma(n, V(-ln2_high), x), second = fma(n, V(-ln2_low), x_low);
+  const V r = first + second, rest = second - (r - first);
+  return {(r + fma(exp_poly(r), r * r, rest)) + 1.0f, n};
 }
 
 /// Beyond these e^x is 0 or infinity.
@@ -46,14 +63,7 @@ SINTER_INLINE V clamp_exponent(V x) {
 
 template <class V>
 SINTER_INLINE V exp(V x) {
-  const Scaled<V> e = exp_scaled(clamp_exponent(x), V(0.0f));
-  return scale(e.value, e.n);
-}
-
-/// e^(x + x_low)
-template <class V>
-SINTER_INLINE V exp(V x, V x_low) {
-  const Scaled<V> e = exp_scaled(clamp_exponent(x), x_low);
+  const Scaled<V> e = exp_scaled(clamp_exponent(x));
   return scale(e.value, e.n);
 }
 
@@ -72,12 +82,11 @@ SINTER_INLINE V expm1(V x) {
   const V n = fma(inside, V(0x1.715476p0f), V(rounder)) - rounder;
   const V r = fma(n, V(-ln2_high), inside), low = n * -ln2_low;
   const V reduced = r + low, rest = low - (reduced - r);
-  const V p = poly(reduced, 0.5f, 0.166666672f, 0.0416664891f, 0.00833320711f, 0.00139326672f,
-                   0.000199450893f);
-  const V tail = fma(p, reduced * reduced, rest);
+  const V tail = fma(exp_poly(reduced), reduced * reduced, rest);
   // s (1 + r + tail) - 1 with s = 2^n, halved so that s stays finite.
-  const V s = scale(V(1.0f), n - 1.0f);
-  const V half = fma(s, tail, fma(s, reduced, s - 0.5f));
+  const V s = scale(V(1.0f), n - 1.0f), whole = s - 0.5f;
+  const V sum = fma(s, reduced, whole), error = fma(s, reduced, whole - sum);
+  const V half = sum + fma(s, tail, error + ((s - whole) - 0.5f));
   return select(abs(x) < V(0x1p-25f), x, half + half);
 }
 
@@ -86,14 +95,14 @@ SINTER_INLINE V sinh(V x) {
   const V a = abs(x), z = x * x;
   const V small =
       fma(poly(z, 0.166666672f, 0.00833331048f, 0.000198428956f, 2.78221319e-06f), z * x, x);
-  const Scaled<V> e = exp_scaled(clamp_exponent(a), V(0.0f));
+  const Scaled<V> e = exp_scaled(clamp_exponent(a));
   const V half = scale(e.value, e.n - 1.0f);
   return select(a < V(1.0f), small, copysign(half - 0.25f / half, x));
 }
 
 template <class V>
 SINTER_INLINE V cosh(V x) {
-  const Scaled<V> e = exp_scaled(clamp_exponent(abs(x)), V(0.0f));
+  const Scaled<V> e = exp_scaled(clamp_exponent(abs(x)));
   const V half = scale(e.value, e.n - 1.0f);
   return half + 0.25f / half;
 }
@@ -105,7 +114,7 @@ SINTER_INLINE V tanh(V x) {
                            -0.00794684514f, 0.00230188458f, -0.000358595862f),
                       z * x, x);
   const V inside = clamp(a, V(0.0f), V(10.0f));
-  const Scaled<V> e = exp_scaled(inside + inside, V(0.0f));
+  const Scaled<V> e = exp_scaled(inside + inside);
   const V large = 1.0f - 2.0f / (scale(e.value, e.n) + 1.0f);
   return select(a < V(1.0f), small, copysign(large, x));
 }
@@ -117,22 +126,38 @@ SINTER_INLINE V sigmoid(V x) {
   return select(x < V(0.0f), e, V(1.0f)) / (1.0f + e);
 }
 
+/// What is small because of a factor e^-t is computed from that factor's `value`, and scaled by 2^n
+/// in the end, so that it is rounded into the denormals once. t is at least 0 here; beyond 150
+/// nothing is left of it.
+template <class V>
+SINTER_INLINE Scaled<V> decay(V t) {
+  return exp_scaled(clamp(-t, V(-150.0f), V(0.0f)));
+}
+template <class V>
+SINTER_INLINE Scaled<V> decay(V t, V t_low) {
+  return exp_scaled(clamp(-t, V(-150.0f), V(0.0f)), -t_low);
+}
+
 /// x sigmoid(x); 0 at -infinity.
 template <class V>
 SINTER_INLINE V silu(V x) {
-  const V e = exp(-abs(x));
-  const V bounded = select(x < V(-200.0f), V(-200.0f), x);
-  return bounded * select(x < V(0.0f), e, V(1.0f)) / (1.0f + e);
+  const auto negative = x < V(0.0f);
+  const V bounded = select(x < V(-150.0f), V(-150.0f), x);
+  const Scaled<V> e = decay(abs(bounded));
+  const V quotient = select(negative, bounded * e.value, x) / (1.0f + scale(e.value, e.n));
+  return scale(quotient, select(negative, e.n, V(0.0f)));
 }
 
 /// s (1 + x (1 - s)) with s = sigmoid(x); 0 and 1 at the infinities.
 template <class V>
 SINTER_INLINE V silu_derivative(V x) {
-  const V inside = clamp(x, V(-200.0f), V(200.0f));
-  const V e = exp(-abs(inside)), r = 1.0f / (1.0f + e);
+  const V inside = clamp(x, V(-150.0f), V(150.0f));
   const auto negative = inside < V(0.0f);
-  const V s = select(negative, e, V(1.0f)) * r, complement = select(negative, V(1.0f), e) * r;
-  return s * fma(inside, complement, V(1.0f));
+  const Scaled<V> d = decay(abs(inside));
+  const V e = scale(d.value, d.n), r = 1.0f / (1.0f + e);
+  const V s = select(negative, d.value, V(1.0f)) * r;
+  const V complement = select(negative, V(1.0f), e) * r;
+  return scale(s * fma(inside, complement, V(1.0f)), select(negative, d.n, V(0.0f)));
 }
 
 }  // namespace m::f32

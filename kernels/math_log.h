@@ -32,9 +32,10 @@ SINTER_INLINE Exponent<V> split_exponent(V x) {
 /// log(1 + f) - f
 template <class V>
 SINTER_INLINE V log_tail(V f) {
-  return f * f *
-         poly(f, -0.499999881f, 0.333333254f, -0.250016004f, 0.200019613f, -0.16608718f,
-              0.141822726f, -0.13246344f, 0.129014179f, -0.0760925934f);
+  const V z = f * f, z_low = fma(f, f, -z);
+  const V p = poly(f, 0.333333135f, -0.250000089f, 0.200020716f, -0.166679904f, 0.142203629f,
+                   -0.124062084f, 0.118834712f, -0.116701834f, 0.0674954057f);
+  return fma(z, V(-0.5f), fma(p, f * z, z_low * -0.5f));
 }
 
 /// e K + y + low, where |y| <= |e K| or e is 0.

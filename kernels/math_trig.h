@@ -119,8 +119,8 @@ template <class V>
 SINTER_INLINE V tan(V x) {
   const Quadrant<V> q = reduce(x);
   const V z = q.r * q.r;
-  const V p = poly(z, 0.333331555f, 0.133388266f, 0.0534095354f, 0.0244351048f, 0.00311336736f,
-                   0.00938867871f);
+  const V p = poly(z, 0.333333492f, 0.133326754f, 0.0540588982f, 0.0212863889f, 0.0108267004f,
+                   9.95157243e-05f, 0.00437192339f);
   const V tail = fma(p, z * q.r, fma(q.r_low, z, q.r_low));
   const V high = q.r + tail, low = (q.r - high) + tail;
   const V inverse = -1.0f / high;

@@ -21,21 +21,59 @@ using F32HalfReg [[gnu::vector_size(register_bytes / 2)]] = float;
 using I32HalfReg [[gnu::vector_size(register_bytes / 2)]] = std::int32_t;
 using U16Half [[gnu::vector_size(register_bytes / 2)]] = std::uint16_t;
 
-}  // namespace SINTER_ISA
-}  // namespace sinter::kernels
-
-// Lane numbers of the lower half, the upper half and all of a register of 4-byte lanes.
+// Lane numbers of the lower and the upper half of a register of 4-byte lanes.
 #if defined SINTER_AVX512
 #define SINTER_LOW 0, 1, 2, 3, 4, 5, 6, 7
 #define SINTER_HIGH 8, 9, 10, 11, 12, 13, 14, 15
-#include "kernels/register_avx512.h"
 #elif defined SINTER_AVX2
 #define SINTER_LOW 0, 1, 2, 3
 #define SINTER_HIGH 4, 5, 6, 7
-#include "kernels/register_avx2.h"
 #else
 #define SINTER_LOW 0, 1
 #define SINTER_HIGH 2, 3
+#endif
+
+SINTER_INLINE F64Reg reg_widen_low(F32Reg x) {
+  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_LOW), F64Reg);
+}
+SINTER_INLINE F64Reg reg_widen_high(F32Reg x) {
+  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_HIGH), F64Reg);
+}
+SINTER_INLINE I64Reg reg_widen_low(I32Reg x) {
+  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_LOW), I64Reg);
+}
+SINTER_INLINE I64Reg reg_widen_high(I32Reg x) {
+  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_HIGH), I64Reg);
+}
+SINTER_INLINE F32Reg reg_join(F32HalfReg low, F32HalfReg high) {
+  return __builtin_shufflevector(low, high, SINTER_LOW, SINTER_HIGH);
+}
+/// Two registers of 8-byte lanes as one of 4-byte lanes: rounded, or the low bits of integers.
+SINTER_INLINE F32Reg reg_narrow(F64Reg low, F64Reg high) {
+  return reg_join(__builtin_convertvector(low, F32HalfReg),
+                  __builtin_convertvector(high, F32HalfReg));
+}
+SINTER_INLINE F32Reg reg_narrow_f32(I64Reg low, I64Reg high) {
+  return reg_join(__builtin_convertvector(low, F32HalfReg),
+                  __builtin_convertvector(high, F32HalfReg));
+}
+SINTER_INLINE I32Reg reg_narrow(I64Reg low, I64Reg high) {
+  return __builtin_shufflevector(__builtin_convertvector(low, I32HalfReg),
+                                 __builtin_convertvector(high, I32HalfReg), SINTER_LOW,
+                                 SINTER_HIGH);
+}
+
+#undef SINTER_LOW
+#undef SINTER_HIGH
+
+}  // namespace SINTER_ISA
+}  // namespace sinter::kernels
+
+#if defined SINTER_AVX512
+#include "kernels/register_avx512.h"
+#elif defined SINTER_AVX2
+#include "kernels/register_avx2.h"
+#else
 #include "kernels/register_portable.h"
 #endif
 
@@ -86,37 +124,5 @@ struct RegisterOf<std::int64_t> {
   using Mask = Mask8;
 };
 
-SINTER_INLINE F64Reg reg_widen_low(F32Reg x) {
-  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_LOW), F64Reg);
-}
-SINTER_INLINE F64Reg reg_widen_high(F32Reg x) {
-  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_HIGH), F64Reg);
-}
-SINTER_INLINE I64Reg reg_widen_low(I32Reg x) {
-  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_LOW), I64Reg);
-}
-SINTER_INLINE I64Reg reg_widen_high(I32Reg x) {
-  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_HIGH), I64Reg);
-}
-/// Two registers of 8-byte lanes as one of 4-byte lanes: rounded, or the low bits of integers.
-SINTER_INLINE F32Reg reg_narrow(F64Reg low, F64Reg high) {
-  return __builtin_shufflevector(__builtin_convertvector(low, F32HalfReg),
-                                 __builtin_convertvector(high, F32HalfReg), SINTER_LOW,
-                                 SINTER_HIGH);
-}
-SINTER_INLINE F32Reg reg_narrow_f32(I64Reg low, I64Reg high) {
-  return __builtin_shufflevector(__builtin_convertvector(low, F32HalfReg),
-                                 __builtin_convertvector(high, F32HalfReg), SINTER_LOW,
-                                 SINTER_HIGH);
-}
-SINTER_INLINE I32Reg reg_narrow(I64Reg low, I64Reg high) {
-  return __builtin_shufflevector(__builtin_convertvector(low, I32HalfReg),
-                                 __builtin_convertvector(high, I32HalfReg), SINTER_LOW,
-                                 SINTER_HIGH);
-}
-
 }  // namespace SINTER_ISA
 }  // namespace sinter::kernels
-
-#undef SINTER_LOW
-#undef SINTER_HIGH

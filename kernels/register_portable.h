@@ -27,14 +27,10 @@ SINTER_INLINE F64Reg reg_fma(F64Reg a, F64Reg b, F64Reg c) {
   return F64Reg{__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
 }
 
-using F32Half [[gnu::vector_size(8)]] = float;
-
-/// a * b + c of two lanes, rounded once. The product is exact in double. Its sum with c is rounded
-/// to odd (to the neighbour with an odd last bit when inexact), after which rounding to float gives
-/// what one rounding gives.
-SINTER_INLINE F32Half half_fma(F32Half a, F32Half b, F32Half c) {
-  const F64Reg product = __builtin_convertvector(a, F64Reg) * __builtin_convertvector(b, F64Reg);
-  const F64Reg addend = __builtin_convertvector(c, F64Reg);
+/// float(sum), where sum = product + addend was rounded: a second rounding, which is wrong where
+/// the first one landed on a tie. So the sum is rounded to odd instead (to the neighbour with an
+/// odd last bit when inexact), after which rounding to float gives what one rounding gives.
+[[gnu::noinline]] inline F32HalfReg round_once(F64Reg product, F64Reg addend) {
   const F64Reg sum = product + addend, back = sum - product;
   const F64Reg error = (product - (sum - back)) + (addend - back);
   const I64Reg bits = reinterpret_cast<I64Reg>(sum);
@@ -42,17 +38,22 @@ SINTER_INLINE F32Half half_fma(F32Half a, F32Half b, F32Half c) {
   const I64Reg inexact = (error < 0.0) | (error > 0.0), even = (bits & 1) == 0;
   // Away from zero if the error has the sign of the sum, else towards zero.
   const I64Reg odd = bits + ((opposite | 1) & inexact & even);
-  return __builtin_convertvector(reinterpret_cast<F64Reg>(odd), F32Half);
+  return __builtin_convertvector(reinterpret_cast<F64Reg>(odd), F32HalfReg);
 }
 
+/// a * b + c rounded once, without an instruction for it. The product is exact in double.
 SINTER_INLINE F32Reg reg_fma(F32Reg a, F32Reg b, F32Reg c) {
-  const F32Half low =
-      half_fma(__builtin_shufflevector(a, a, 0, 1), __builtin_shufflevector(b, b, 0, 1),
-               __builtin_shufflevector(c, c, 0, 1));
-  const F32Half high =
-      half_fma(__builtin_shufflevector(a, a, 2, 3), __builtin_shufflevector(b, b, 2, 3),
-               __builtin_shufflevector(c, c, 2, 3));
-  return __builtin_shufflevector(low, high, 0, 1, 2, 3);
+  const F64Reg product_low = reg_widen_low(a) * reg_widen_low(b), c_low = reg_widen_low(c);
+  const F64Reg product_high = reg_widen_high(a) * reg_widen_high(b), c_high = reg_widen_high(c);
+  const F64Reg low = product_low + c_low, high = product_high + c_high;
+  // Rounding twice can differ for a double halfway between floats, and among the denormals.
+  const I32Reg words_low = reinterpret_cast<I32Reg>(low),
+               words_high = reinterpret_cast<I32Reg>(high);
+  const I32Reg tail = __builtin_shufflevector(words_low, words_high, 0, 2, 4, 6) & 0x1fffffff;
+  const I32Reg head = __builtin_shufflevector(words_low, words_high, 1, 3, 5, 7) & 0x7fffffff;
+  if (reg_any((tail == 0x10000000) | ((head > 0) & (head < (1023 - 125) << 20)))) [[unlikely]]
+    return reg_join(round_once(product_low, c_low), round_once(product_high, c_high));
+  return reg_narrow(low, high);
 }
 
 #define SINTER_BY_LANE(name, builtin)                                                      \

@@ -29,6 +29,11 @@ struct Vec {
   Register part[parts];
 
   Vec() = default;
+  SINTER_INLINE Vec(const Vec& other) { copy(other, Parts()); }
+  SINTER_INLINE Vec& operator=(const Vec& other) {
+    copy(other, Parts());
+    return *this;
+  }
   /// All lanes x.
   SINTER_INLINE Vec(T x) { fill(splat(x, std::make_integer_sequence<int, lanes>()), Parts()); }
 
@@ -67,6 +72,10 @@ struct Vec {
   template <int... I>
   SINTER_INLINE void store(T* to, std::integer_sequence<int, I...>) const {
     (__builtin_memcpy(to + I * lanes, &part[I], sizeof(Register)), ...);
+  }
+  template <int... I>
+  SINTER_INLINE void copy(const Vec& other, std::integer_sequence<int, I...>) {
+    ((part[I] = other.part[I]), ...);
   }
   template <int... I>
   SINTER_INLINE void fill(Register all, std::integer_sequence<int, I...>) {

@@ -66,10 +66,10 @@ root = 2**0.5
 one = lambda x: mp.mpf(1)
 
 
-def log_tail(f):
-    if abs(f) < 1e-8:
-        return mp.mpf(-0.5) + f / 3
-    return (mp.log1p(f) - f) / f**2
+def log_cubic(f):
+    if abs(f) < 1e-6:
+        return mp.mpf(1) / 3 - f / 4
+    return (mp.log1p(f) - f + f * f / 2) / f**3
 
 
 def mills(t):
@@ -86,34 +86,36 @@ def mills_over_r(q):
     return mills(1 / r - MILLS_K) / r
 
 
+MILLS_FACTOR = float(mills_over_r(mp.mpf(0)) / float(np.float32(mills_over_r(mp.mpf(0)))) - 1)
+
 FITS = {
-    "exp": lambda: fit("exp: (e^r - 1 - r) / r^2",
+    "exp": lambda: fit("exp, expm1: (e^r - 1 - r) / r^2",
                        lambda r: (mp.expm1(r) - r) / r**2 if abs(r) > 1e-8 else mp.mpf(0.5) + r / 6,
-                       -half_ln2, half_ln2, 5, lambda r: r * r),
-    "expm1": lambda: fit("expm1: (e^r - 1 - r) / r^2",
-                         lambda r: (mp.expm1(r) - r) / r**2 if abs(r) > 1e-8 else mp.mpf(0.5) + r / 6,
-                         -half_ln2, half_ln2, 6, lambda r: r),
+                       -half_ln2, half_ln2, 6, lambda r: r),
     "exp2": lambda: fit("exp2: (2^r - 1) / r",
                         lambda r: mp.expm1(r * mp.log(2)) / r if abs(r) > 1e-9 else mp.log(2),
                         -0.5, 0.5, 6, lambda r: r),
-    "log": lambda: fit("log: (log(1+f) - f) / f^2", log_tail, 1 / root - 1, root - 1, 9,
-                       lambda f: f * f / mp.log1p(f) if abs(f) > 1e-9 else f),
+    "log": lambda: fit("log: (log(1+f) - f + f^2/2) / f^3", log_cubic, 1 / root - 1, root - 1, 9,
+                       lambda f: f**3 / mp.log1p(f)),
     "sin": lambda: fit("sin: (sin r - r) / r^3, z = r^2", odd(mp.sin), 0, 0.6169, 4, odd_weight(mp.sin)),
     "cos": lambda: fit("cos: (cos r - 1 + r^2/2) / r^4, z = r^2",
                        lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2 if z > 1e-6 else mp.mpf(1) / 24 - z / 720,
                        0, 0.6169, 3, lambda z: z * z),
-    "tan": lambda: fit("tan: (tan r - r) / r^3, z = r^2", odd(mp.tan), 0, 0.6169, 6, odd_weight(mp.tan)),
+    "tan": lambda: fit("tan: (tan r - r) / r^3, z = r^2", odd(mp.tan), 0, 0.6169, 7, odd_weight(mp.tan)),
     "asin": lambda: fit("asin: (asin x - x) / x^3, z = x^2", odd(mp.asin), 0, 0.25, 5, odd_weight(mp.asin)),
     "atan": lambda: fit("atan: (atan x - x) / x^3, z = x^2", odd(mp.atan), 0, 1, 9, odd_weight(mp.atan)),
     "tanh": lambda: fit("tanh: (tanh x - x) / x^3, z = x^2", odd(mp.tanh), 0, 1, 7, odd_weight(mp.tanh)),
     "sinh": lambda: fit("sinh: (sinh x - x) / x^3, z = x^2", odd(mp.sinh), 0, 1, 4, odd_weight(mp.sinh)),
     "erf": lambda: fit("erf: erf(x)/x - 1, z = x^2",
                        lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1 if z > 1e-20 else 2 / mp.sqrt(mp.pi) - 1,
-                       0, 0.85, 7, lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)) if z > 1e-20 else mp.mpf(1)),
-    "erf_tail": lambda: fit("erf: log(erfc x) / x, x", lambda x: mp.log(mp.erfc(x)) / x, 0.9219, 4.0, 8,
+                       0, 1, 8, lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)) if z > 1e-20 else mp.mpf(1)),
+    "erf_tail": lambda: fit("erf: log(erfc x) / x, x", lambda x: mp.log(mp.erfc(x)) / x, 1, 4, 8,
                             lambda x: x * mp.erfc(x)),
-    "mills": lambda: fit("mills: M(t) (t + K), q = (t - K) / (t + K)", mills_over_r,
-                         -1, 1 - 2 * MILLS_K / (14.3 + MILLS_K), 11, lambda q: 1 / mills_over_r(q)),
+    # c0 is the value in the middle, where no other coefficient makes up for its rounding: a factor
+    # that makes it a float is applied by the caller.
+    "mills": lambda: fit(f"mills: M(t) (t + K) / (1 + {MILLS_FACTOR}), q = (t - K) / (t + K)",
+                         lambda q: mills_over_r(q) / (1 + MILLS_FACTOR),
+                         -1, 1 - 2 * MILLS_K / (14.3 + MILLS_K), 12, lambda q: 1 / mills_over_r(q)),
     "log2d": lambda: fit("log2, double: log2((1+s)/(1-s)) / s, z = s^2",
                          lambda z: 2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) / mp.log(2) if z > 1e-20 else 2 / mp.log(2),
                          0, 0.02945, 6, one, np.float64),
