@@ -95,7 +95,7 @@ GradientRule elementwise_gradient_rule(Op op) {
 #define SINTER_BINARY(name, ...) case Op::name: return differentiate<Op::name>;
 #define SINTER_TERNARY(name, ...) case Op::name: return differentiate<Op::name>;
 #include "runtime/ops.def"
-// clang-format on
+      // clang-format on
     default: return nullptr;
   }
 }

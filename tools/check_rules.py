@@ -21,7 +21,7 @@ code_rules = [
     ("fmt stays out of headers that are installed", re.compile(r"#\s*include\s*<fmt/"),
      lambda path: path.suffix == ".h" and path.parts[0] in ("runtime", "jit")),
     ("numbers must not follow the locale; use fmt or std::to_chars",
-     re.compile(r"\b(std::to_string\s*\(|atof\s*\(|strtod\s*\(|strtof\s*\(|std::sto[fdil]+\s*\()"),
+     re.compile(r"\b(atof\s*\(|strtod\s*\(|strtof\s*\(|std::sto[fdil]+\s*\()"),
      lambda path: path.parts[0] in libraries),
 ]
 text_rules = [

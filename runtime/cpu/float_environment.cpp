@@ -28,9 +28,7 @@ FloatEnvironment::FloatEnvironment() : saved_(static_cast<unsigned>(std::fegetro
   std::fesetround(FE_TONEAREST);
 }
 
-FloatEnvironment::~FloatEnvironment() {
-  std::fesetround(static_cast<int>(saved_));
-}
+FloatEnvironment::~FloatEnvironment() { std::fesetround(static_cast<int>(saved_)); }
 
 #endif
 

@@ -94,14 +94,10 @@ InstructionSet checked(InstructionSet set, std::string_view origin) {
 
 InstructionSet wanted_set() {
   switch (options().cpu) {
-    case CpuPath::automatic:
-      return processor().best;
-    case CpuPath::portable:
-      return InstructionSet::portable;
-    case CpuPath::avx2:
-      return checked(InstructionSet::avx2, "SINTER_CPU");
-    default:
-      return checked(InstructionSet::avx512, "SINTER_CPU");
+    case CpuPath::automatic: return processor().best;
+    case CpuPath::portable: return InstructionSet::portable;
+    case CpuPath::avx2: return checked(InstructionSet::avx2, "SINTER_CPU");
+    default: return checked(InstructionSet::avx512, "SINTER_CPU");
   }
 }
 
