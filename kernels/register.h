@@ -20,6 +20,7 @@ using U64Reg [[gnu::vector_size(register_bytes)]] = std::uint64_t;
 using F32HalfReg [[gnu::vector_size(register_bytes / 2)]] = float;
 using I32HalfReg [[gnu::vector_size(register_bytes / 2)]] = std::int32_t;
 using U16Half [[gnu::vector_size(register_bytes / 2)]] = std::uint16_t;
+using U8Quarter [[gnu::vector_size(register_bytes / 4)]] = std::uint8_t;
 
 // Lane numbers of the lower and the upper half of a register of 4-byte lanes.
 #if defined SINTER_AVX512

@@ -7,15 +7,9 @@ inline namespace SINTER_ISA {
 
 namespace {
 
-using I32x16 [[gnu::vector_size(64)]] = std::int32_t;
-using F32x16 [[gnu::vector_size(64)]] = float;
-using U8x16 [[gnu::vector_size(16)]] = std::uint8_t;
-
 // From one compute type to another. An int32 vector stands for the narrow integer types.
 
-SINTER_INLINE VecF to(const VecI32& x, VecF) {
-  return __builtin_bit_cast(VecF, __builtin_convertvector(__builtin_bit_cast(I32x16, x), F32x16));
-}
+SINTER_INLINE VecF to(const VecI32& x, VecF) { return to_f32(x); }
 SINTER_INLINE VecD to(const VecI32& x, VecD) { return to_f64(to_i64(x)); }
 SINTER_INLINE VecI to(const VecI32& x, VecI) { return to_i64(x); }
 SINTER_INLINE VecF to(const VecI& x, VecF) { return to_f32(x); }
@@ -41,16 +35,6 @@ SINTER_INLINE VecI integer_in(const V& x, double low, double high, std::int64_t 
 }
 SINTER_INLINE VecI integer_in(const VecI& x, double, double, std::int64_t) { return x; }  // wraps
 
-SINTER_INLINE VecI32 load_bytes(const std::uint8_t* from) {
-  U8x16 bytes;
-  __builtin_memcpy(&bytes, from, sizeof bytes);
-  return __builtin_bit_cast(VecI32, __builtin_convertvector(bytes, I32x16));
-}
-SINTER_INLINE void store_bytes(const VecI32& x, std::uint8_t* to) {
-  const U8x16 bytes = __builtin_convertvector(__builtin_bit_cast(I32x16, x), U8x16);
-  __builtin_memcpy(to, &bytes, sizeof bytes);
-}
-
 SINTER_INLINE VecI32 truth(const VecF& x) { return select(x != 0.0f, VecI32(1), VecI32(0)); }
 SINTER_INLINE VecI32 truth(const VecI32& x) { return select(x != 0, VecI32(1), VecI32(0)); }
 SINTER_INLINE VecI32 truth(const VecD& x) { return to_i32(select(x != 0.0, VecI(1), VecI(0))); }
@@ -63,19 +47,19 @@ struct Storage;
 template <>
 struct Storage<DType::boolean> {
   using Element = std::uint8_t;
-  SINTER_INLINE static VecI32 load(const Element* from) { return truth(load_bytes(from)); }
+  SINTER_INLINE static VecI32 load(const Element* from) { return truth(load_u8(from)); }
   template <class V>
   SINTER_INLINE static void store(const V& x, Element* to) {
-    store_bytes(truth(x), to);
+    store_u8(truth(x), to);
   }
 };
 template <>
 struct Storage<DType::u8> {
   using Element = std::uint8_t;
-  SINTER_INLINE static VecI32 load(const Element* from) { return load_bytes(from); }
+  SINTER_INLINE static VecI32 load(const Element* from) { return load_u8(from); }
   template <class V>
   SINTER_INLINE static void store(const V& x, Element* to) {
-    store_bytes(to_i32(integer_in(x, 0, 256, 0)), to);
+    store_u8(to_i32(integer_in(x, 0, 256, 0)), to);
   }
 };
 template <>

@@ -63,6 +63,9 @@ SINTER_INLINE VecF to_f32(const VecD& x) {
 SINTER_INLINE VecF to_f32(const VecI& x) {
   return narrow<VecF>(x, SINTER_EACH(reg_narrow_f32(r...)), NarrowParts());
 }
+SINTER_INLINE VecF to_f32(const VecI32& x) {
+  return by_register<VecF>([](I32Reg r) { return __builtin_convertvector(r, F32Reg); }, x);
+}
 SINTER_INLINE VecI32 to_i32(const VecI& x) {  // the low 32 bits
   return narrow<VecI32>(x, SINTER_EACH(reg_narrow(r...)), NarrowParts());
 }
@@ -101,26 +104,33 @@ SINTER_INLINE T fold(const Vec<T>& x, Op op) {
   return a[0];
 }
 
-/// Sixteen 16-bit elements in the low halves of 32-bit lanes.
-SINTER_INLINE VecI32 load_u16(const std::uint16_t* from) {
+/// Sixteen elements of a narrower type, `Narrow` being as many as a register has 32-bit lanes;
+/// stored are the low bits.
+template <class Narrow, class T>
+SINTER_INLINE VecI32 load_narrow(const T* from) {
   return build<VecI32>(
       [=](int i) __attribute__((always_inline)) {
-        U16Half half;
-        __builtin_memcpy(&half, from + i * VecI32::lanes, sizeof half);
-        return __builtin_convertvector(half, I32Reg);
+        Narrow narrow;
+        __builtin_memcpy(&narrow, from + i * VecI32::lanes, sizeof narrow);
+        return __builtin_convertvector(narrow, I32Reg);
       },
       NarrowParts());
 }
-template <int... I>
-SINTER_INLINE void store_u16(const VecI32& x, std::uint16_t* to, std::integer_sequence<int, I...>) {
+template <class Narrow, class T, int... I>
+SINTER_INLINE void store_narrow(const VecI32& x, T* to, std::integer_sequence<int, I...>) {
   const auto store_part = [to](I32Reg r, int i) __attribute__((always_inline)) {
-    const U16Half half = __builtin_convertvector(r, U16Half);
-    __builtin_memcpy(to + i * VecI32::lanes, &half, sizeof half);
+    const Narrow narrow = __builtin_convertvector(r, Narrow);
+    __builtin_memcpy(to + i * VecI32::lanes, &narrow, sizeof narrow);
   };
   (store_part(x.part[I], I), ...);
 }
+SINTER_INLINE VecI32 load_u8(const std::uint8_t* from) { return load_narrow<U8Quarter>(from); }
+SINTER_INLINE VecI32 load_u16(const std::uint16_t* from) { return load_narrow<U16Half>(from); }
+SINTER_INLINE void store_u8(const VecI32& x, std::uint8_t* to) {
+  store_narrow<U8Quarter>(x, to, NarrowParts());
+}
 SINTER_INLINE void store_u16(const VecI32& x, std::uint16_t* to) {
-  store_u16(x, to, NarrowParts());
+  store_narrow<U16Half>(x, to, NarrowParts());
 }
 
 /// The 16 bits of bf16 in a lane, as `BFloat16` of runtime/dtype.h converts: to nearest even, NaN
