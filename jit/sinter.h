@@ -1,6 +1,7 @@
 /// \file
 /// Everything a user of sinter needs. Includes only; embedders write `#include
 /// "../runtime/autocast.h"
+#include "../runtime/dlpack.h"
 #include "../runtime/dtype.h"
 #include "../runtime/error.h"
 #include "../runtime/foreach.h"
