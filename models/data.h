@@ -62,8 +62,8 @@ Batch collate(std::span<const Sample> samples, std::int64_t image_side, const Co
               Where where = Where::current());
 
 /// The batches of a safetensors file, with keys `0.pixels`, `0.tokens`, `0.labels`, `1.pixels` and
-/// so on. \throws FileError for keys that are missing or of no meaning here, and for dtypes or
-/// shapes that are not those of a Batch.
+/// so on. \throws FileError for a file without batches, keys that are missing or of no
+/// meaning here, and dtypes or shapes that are not those of a Batch.
 std::vector<Batch> read_batches(const std::filesystem::path& path);
 
 }  // namespace sinter::models

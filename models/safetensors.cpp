@@ -5,13 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
-#include <cstring>
-#include <nlohmann/json.hpp>
-#include <tuple>
+#include <utility>
 
 #include "models/safetensors_header.h"
 
@@ -40,43 +37,6 @@ void read_at(const std::filesystem::path& path, const FileDescriptor& file, std:
       throw FileError(fmt::format("{}: was cut while it was being read", path.string()));
     out = out.subspan(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);
-  }
-}
-
-void check_bytes(const TensorBytes& tensor, Where where) {
-  check_shape("write_safetensors", tensor.shape, where);
-  const std::size_t needed =
-      static_cast<std::size_t>(element_count(tensor.shape)) * item_size(tensor.dtype);
-  if (tensor.bytes.size() != needed)
-    usage_error(
-        "write_safetensors",
-        fmt::format("tensor {} of {} {} needs {} bytes, {} are given", tensor.name,
-                    to_string(tensor.dtype), to_string(tensor.shape), needed, tensor.bytes.size()),
-        where);
-}
-
-/// The header's text, padded so that the data after it is aligned to eight bytes.
-std::string header_text(const std::vector<TensorBytes>& tensors, const Metadata& metadata,
-                        Where where) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header["__metadata__"] = metadata;
-  std::size_t offset = 0;
-  for (const TensorBytes& tensor : tensors) {
-    if (tensor.name == "__metadata__" || header.contains(tensor.name))
-      usage_error("write_safetensors",
-                  fmt::format("the name {} is reserved or given twice", tensor.name), where);
-    nlohmann::ordered_json& entry = header[tensor.name];
-    entry["dtype"] = safetensors_dtype_name(tensor.dtype);
-    entry["shape"] = std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end());
-    entry["data_offsets"] = {offset, offset + tensor.bytes.size()};
-    offset += tensor.bytes.size();
-  }
-  try {
-    std::string text = header.dump();
-    text.append((length_bytes - text.size() % length_bytes) % length_bytes, ' ');
-    return text;
-  } catch (const nlohmann::json::exception& error) {
-    usage_error("write_safetensors", fmt::format("a name is not UTF-8: {}", error.what()), where);
   }
 }
 
@@ -122,22 +82,6 @@ std::vector<std::byte> Safetensors::read(std::string_view name) const {
   std::vector<std::byte> bytes(info(name).byte_count());
   read(name, bytes);
   return bytes;
-}
-
-void write_safetensors(const std::filesystem::path& path, std::vector<TensorBytes> tensors,
-                       const Metadata& metadata, Where where) {
-  for (const TensorBytes& tensor : tensors) check_bytes(tensor, where);
-  std::sort(tensors.begin(), tensors.end(), [](const TensorBytes& a, const TensorBytes& b) {
-    return std::tuple(item_size(b.dtype), b.dtype, std::string_view(a.name)) <
-           std::tuple(item_size(a.dtype), a.dtype, std::string_view(b.name));
-  });
-  const std::string text = header_text(tensors, metadata, where);
-  const std::uint64_t length = text.size();
-  AtomicFile file(path);
-  file.write(std::as_bytes(std::span(&length, 1)));
-  file.write(text);
-  for (const TensorBytes& tensor : tensors) file.write(tensor.bytes);
-  file.commit();
 }
 
 }  // namespace sinter::models

@@ -33,6 +33,7 @@ struct StoredTensor {
 };
 
 using TensorTable = std::map<std::string, StoredTensor, std::less<>>;
+using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 using Metadata = std::map<std::string, std::string, std::less<>>;
 
 /// An open tensor file. Data is read when asked for, one tensor at a time; reading from several
@@ -56,6 +57,9 @@ class Safetensors {
   void read(std::string_view name, std::span<std::byte> out) const;
   std::vector<std::byte> read(std::string_view name) const;
 
+  /// The tensor as a value. \throws FileError also for bytes that are no bool in a BOOL tensor.
+  Tensor tensor(std::string_view name, Where where = Where::current()) const;
+
  private:
   std::filesystem::path path_;
   FileDescriptor file_;
@@ -75,7 +79,11 @@ struct TensorBytes {
 /// same bytes: wide dtypes come first, so that all data is aligned, then names in byte order.
 /// \throws UsageError for two tensors of one name, a name that is not UTF-8, and bytes that do not
 /// fit the shape; FileError when the file cannot be written.
-void write_safetensors(const std::filesystem::path& path, std::vector<TensorBytes> tensors,
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorBytes> tensors,
+                       const Metadata& metadata = {}, Where where = Where::current());
+
+/// As above with tensors; evaluates them.
+void write_safetensors(const std::filesystem::path& path, const NamedTensors& tensors,
                        const Metadata& metadata = {}, Where where = Where::current());
 
 }  // namespace sinter::models

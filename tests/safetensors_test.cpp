@@ -46,6 +46,11 @@ bool mentions(const std::string& text, const std::string& part) {
   return text.find(part) != text.npos;
 }
 
+void write(const std::filesystem::path& path, const std::vector<TensorBytes>& tensors,
+           const Metadata& metadata = {}) {
+  write_safetensors(path, tensors, metadata);
+}
+
 struct Malformed {
   const char* header;
   std::size_t data_size;
@@ -303,7 +308,7 @@ TEST_CASE("safetensors: the order of the tensors given does not change the file"
   std::ranges::reverse(tensors);
   write_safetensors(directory / "2", tensors);
   CHECK(read_file(directory / "1") == read_file(directory / "2"));
-  write_safetensors(directory / "empty", {});
+  write(directory / "empty", {});
   CHECK(Safetensors(directory / "empty").tensors().empty());
 }
 
@@ -311,16 +316,13 @@ TEST_CASE("safetensors: a write that cannot be made leaves the old file and noth
   const TemporaryDirectory directory;
   const std::vector<std::byte> data(16);
   write_file(directory / "t", "old");
-  CHECK_THROWS_AS(write_safetensors(directory / "t", {{"a", f32, {5}, data}}), UsageError);
-  CHECK_THROWS_AS(
-      write_safetensors(directory / "t", {{"a", f32, {4}, data}, {"a", f32, {4}, data}}),
-      UsageError);
-  CHECK_THROWS_AS(write_safetensors(directory / "t", {{"__metadata__", f32, {4}, data}}),
+  CHECK_THROWS_AS(write(directory / "t", {{"a", f32, {5}, data}}), UsageError);
+  CHECK_THROWS_AS(write(directory / "t", {{"a", f32, {4}, data}, {"a", f32, {4}, data}}),
                   UsageError);
-  CHECK_THROWS_AS(write_safetensors(directory / "t", {{"\xFF", f32, {4}, data}}), UsageError);
-  CHECK_THROWS_AS(write_safetensors(directory / "t", {{"a", f32, {4}, data}}, {{"\xFF", ""}}),
-                  UsageError);
-  CHECK_THROWS_AS(write_safetensors(directory / "none" / "t", {}), FileError);
+  CHECK_THROWS_AS(write(directory / "t", {{"__metadata__", f32, {4}, data}}), UsageError);
+  CHECK_THROWS_AS(write(directory / "t", {{"\xFF", f32, {4}, data}}), UsageError);
+  CHECK_THROWS_AS(write(directory / "t", {{"a", f32, {4}, data}}, {{"\xFF", ""}}), UsageError);
+  CHECK_THROWS_AS(write(directory / "none" / "t", {}), FileError);
   CHECK(read_file(directory / "t") == "old");
   CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 1);
 }
