@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "jit/eager.h"
 #include "kernels/elementwise.h"
+#include "kernels/foreach.h"
+#include "runtime/foreach_body.h"
 
 namespace sinter::jit {
 namespace {
@@ -37,5 +40,20 @@ void run_elementwise(const Step& step) {
 }
 
 void run_cast(const Step& step) { kernels::copy(step.inputs[0], step.outputs[0]); }
+
+void run_foreach_map(const Step& step) {
+  const auto& trace = static_cast<const ForeachTrace&>(*step.node.payload);
+  std::vector<kernels::ForeachOp> ops;
+  for (const ForeachStep& each : trace.steps)
+    ops.push_back({each.op, each.dtype, each.operands, each.compute});
+  std::vector<kernels::ForeachNumber> numbers;
+  for (const DType dtype : trace.number_dtypes) {
+    const Slot slot = step.node.slots()[numbers.size()];
+    if (is_floating(dtype)) numbers.push_back({dtype, slot.real, 0});
+    else numbers.push_back({dtype, 0, slot.integer});
+  }
+  kernels::foreach_map({trace.list_dtypes, trace.shared_dtypes, numbers, ops, trace.results},
+                       step.node.fixed()[1], step.inputs, step.outputs, step.fault);
+}
 
 }  // namespace sinter::jit

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
+#include <string>
 
+#include "kernels/checked_tile.h"
 #include "kernels/tile_access.h"
 #include "runtime/cpu/pool.h"
 #include "runtime/error.h"
@@ -39,7 +40,7 @@ class Elementwise {
         function_(tile_function(tiles(), op, compute)),
         writer_(out, compute, tiles()),
         fault_(fault),
-        checked_(compute == DType::i64 && can_fail_on_data(op)) {
+        checked_(is_checked(op, compute)) {
     if (function_ == nullptr)
       throw InternalError(std::string(to_string(op)) + ": no kernel in " +
                           std::string(to_string(compute)));
@@ -86,39 +87,9 @@ class Elementwise {
     }
     void* const in_place = writer_.direct(first);
     tile.out = in_place != nullptr ? in_place : buffers.out.data();
-    if (!checked_ || !has_bad_divisor(tile)) function_(tile);
-    else run_with_bad_divisors(tile, first);
+    if (checked_) run_checked_tile(op_, function_, tile, first, fault_);
+    else function_(tile);
     if (in_place == nullptr) writer_.store(tile.out, first, count);
-  }
-
-  bool is_bad(std::int64_t divisor) const { return op_ == Op::pow ? divisor < 0 : divisor == 0; }
-
-  bool has_bad_divisor(const TileArguments& tile) const {
-    const auto* divisor = static_cast<const std::int64_t*>(tile.in[1]);
-    const std::int64_t count = tile.step[1] == 0 ? 1 : tile.count;
-    bool bad = false;
-    for (std::int64_t i = 0; i < count; ++i) bad |= is_bad(divisor[i]);
-    return bad;
-  }
-
-  /// Divides by 1 where the divisor is bad, then writes 0 there.
-  void run_with_bad_divisors(TileArguments tile, std::int64_t first) const {
-    std::array<std::int64_t, tile_size> divisors, safe;
-    const auto* given = static_cast<const std::int64_t*>(tile.in[1]);
-    for (std::int64_t i = 0; i < tile.count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      divisors[at] = given[i * tile.step[1]];
-      safe[at] = is_bad(divisors[at]) ? 1 : divisors[at];
-    }
-    tile.in[1] = safe.data();
-    tile.step[1] = 1;
-    function_(tile);
-    for (std::int64_t i = tile.count; i-- > 0;) {
-      const std::int64_t divisor = divisors[static_cast<std::size_t>(i)];
-      if (!is_bad(divisor)) continue;
-      static_cast<std::int64_t*>(tile.out)[i] = 0;
-      fault_.report(FaultKind::division_by_zero, first + i, divisor, 0);
-    }
   }
 
   Op op_;

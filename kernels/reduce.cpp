@@ -32,19 +32,6 @@ ConstView spread(ConstView view, const Shape& shape) {
   return view;
 }
 
-/// A number in the compute type as an operand of `shape`.
-struct Number {
-  Number(DType compute, double value) {
-    if (compute == f32) {
-      const auto narrow = static_cast<float>(value);
-      std::copy_n(reinterpret_cast<const std::byte*>(&narrow), sizeof narrow, bytes.data());
-    } else {
-      std::copy_n(reinterpret_cast<const std::byte*>(&value), sizeof value, bytes.data());
-    }
-  }
-  alignas(8) std::array<std::byte, 8> bytes;
-};
-
 /// out = op(a, b), of a compute type; such ops never fail on data.
 template <typename... Inputs>
 void apply(Op op, const View& out, const Inputs&... inputs) {
@@ -53,11 +40,13 @@ void apply(Op op, const View& out, const Inputs&... inputs) {
   elementwise(op, compute_dtype(views[0].dtype), views, out, none);
 }
 
-void divide(const View& view, double divisor) {
-  const Number number(view.dtype, divisor);
-  const ConstView all{number.bytes.data(), view.dtype, view.shape,
-                      Strides::filled(view.shape.rank(), 0)};
-  apply(Op::div, view, view, all);
+/// Divides by count - correction, taken in the compute type.
+void divide(const View& view, std::int64_t count, std::int64_t correction = 0) {
+  with_compute_type(view.dtype, [&]<typename C>(C) {
+    const C divisor = static_cast<C>(count) - static_cast<C>(correction);
+    const ConstView all{&divisor, view.dtype, view.shape, Strides::filled(view.shape.rank(), 0)};
+    if constexpr (std::is_floating_point_v<C>) apply(Op::div, view, view, all);
+  });
 }
 
 template <typename C>
@@ -158,9 +147,9 @@ void reduce_to(Op op, const ConstView& in, std::int64_t mask, std::int64_t corre
   };
   const PassInput plain{in, compute};
   const auto count = [&] {
-    double reduced = 1;
+    std::int64_t reduced = 1;
     for (int i = 0; i < in.shape.rank(); ++i)
-      if ((mask >> i) & 1) reduced *= static_cast<double>(in.shape[i]);
+      if ((mask >> i) & 1) reduced *= in.shape[i];
     return reduced;
   };
   switch (op) {
@@ -184,7 +173,7 @@ void reduce_to(Op op, const ConstView& in, std::int64_t mask, std::int64_t corre
     combine_all(Combine::sum, plain, mask, center);
     divide(center, count());
     sum_squared_distances(in, center, mask, out);
-    divide(out, std::max(0.0, count() - static_cast<double>(correction)));
+    divide(out, count(), correction);
   } else {
     combine_all(Combine::amax, plain, mask, center);
     zero_unless_finite(center);

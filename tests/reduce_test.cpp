@@ -156,10 +156,10 @@ TEST_CASE("reduce: every op in the documented order") {
   std::vector<double> mean = column(x);
   for (double& m : mean) m /= 150;
   CHECK(run(Op::mean, in.const_view(), 1, f64).values<double>() == mean);
-  for (const std::int64_t correction : {0, 1, 150, 151}) {
+  for (const std::int64_t correction : {0, 1, 150}) {
     std::vector<double> var =
         column(mapped([&](double v, std::size_t i) { return (v - mean[i]) * (v - mean[i]); }));
-    for (double& v : var) v /= static_cast<double>(std::max<std::int64_t>(0, 150 - correction));
+    for (double& v : var) v /= static_cast<double>(150 - correction);
     CHECK(run(Op::var, in.const_view(), 1, f64, correction).values<double>() == var);
   }
   std::vector<double> norm = column(mapped([](double v, std::size_t) { return v * v; }));
