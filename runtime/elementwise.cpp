@@ -62,6 +62,8 @@ Tensor record_elementwise(Op op, std::span<const Operand> operands, Where at) {
   if (!any_tensor) usage_error(row.name, "no operand is a tensor", at);
   const Shape shape = broadcast_shape(row.name, operands, at);
   const DType dtype = operand_dtype(op, operands, at);
+  // ~true is -2 in integers, which as a bool would be true again.
+  if (op == Op::bitwise_not && dtype == DType::boolean) op = Op::logical_not;
 
   std::array<NodeRef, 3> inputs;
   for (std::size_t i = 0; i < operands.size(); ++i) {
