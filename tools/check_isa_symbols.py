@@ -7,30 +7,35 @@ objects may define only symbols that name their instruction set. Usage: check_is
 """
 
 import pathlib
-import re
+import platform
 import subprocess
 import sys
 
 import tree
 
 
+def foreign_symbols(item, isa):
+    """The symbols an object defines for others to see and that do not name the instruction set."""
+    listed = subprocess.run(
+        ["nm", "--defined-only", "--extern-only", item], check=True, capture_output=True, text=True
+    ).stdout
+    for line in listed.splitlines():
+        symbol = line.split()[-1]
+        if f"{len(isa)}{isa}" not in symbol and symbol != "DW.ref.__gxx_personality_v0":
+            yield subprocess.run(
+                ["c++filt", symbol], check=True, capture_output=True, text=True
+            ).stdout.strip()
+
+
 def main(build):
     problems = []
-    for isa in ("avx2", "avx512"):
-        for item in sorted(pathlib.Path(build).glob(f"libsinter_{isa}.a.p/*.o")) + sorted(
-            pathlib.Path(build).glob(f"kernels/libsinter_{isa}.a.p/*.o")
-        ):
-            names = subprocess.run(
-                ["nm", "--defined-only", "--extern-only", item],
-                check=True, capture_output=True, text=True,
-            ).stdout
-            for line in names.splitlines():
-                symbol = line.split()[-1]
-                if not re.search(rf"{len(isa)}{isa}", symbol) and symbol != "DW.ref.__gxx_personality_v0":
-                    shown = subprocess.run(
-                        ["c++filt", symbol], check=True, capture_output=True, text=True
-                    ).stdout.strip()
-                    problems.append(f"{isa}/{item.stem}: defines {shown}")
+    for isa in ("avx2", "avx512") if platform.machine() == "x86_64" else ():
+        objects = sorted(pathlib.Path(build).glob(f"kernels/libsinter_{isa}.a.p/*.o"))
+        if not objects:
+            problems.append(f"no objects for {isa} in {build}")
+        for item in objects:
+            for symbol in foreign_symbols(item, isa):
+                problems.append(f"{isa}/{item.stem}: defines {symbol}")
     return tree.report("check_isa_symbols", problems)
 
 
