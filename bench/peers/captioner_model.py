@@ -74,7 +74,15 @@ def build_captioner(preset, dropout, initializer_range=0.02):
     config.decoder_start_token_id = START
     config.pad_token_id = PAD
     config.eos_token_id = END
-    model = VisionEncoderDecoderModel(config=config)
+    return ready_to_train(VisionEncoderDecoderModel(config=config))
+
+
+def load_captioner(folder):
+    """The captioner that `config.json` and `model.safetensors` in the folder describe."""
+    return ready_to_train(VisionEncoderDecoderModel.from_pretrained(folder))
+
+
+def ready_to_train(model):
     model.encoder.pooler = None
     model.loss_function = captioning_loss
     return model.train()
