@@ -1,6 +1,8 @@
 /// \file
-/// Everything a user of sinter needs. Includes only; embedders write `#include
-/// "../runtime/autocast.h"
+/// Everything a user of sinter needs. Includes only; embedders write <sinter/sinter.h>.
+#pragma once
+
+#include "../runtime/autocast.h"
 #include "../runtime/dlpack.h"
 #include "../runtime/dtype.h"
 #include "../runtime/error.h"

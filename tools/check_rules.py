@@ -51,6 +51,18 @@ def check_text(path):
                 yield f"{path}:{line_of(code, match)}: {problem}"
 
 
+def check_own_header(path):
+    """x.cpp includes x.h first, and x.h may be included twice: so it needs no other check."""
+    text = tree.read(path)
+    if path.suffix == ".h" and "#pragma once\n" not in text:
+        yield f"{path}: no #pragma once"
+    header = path.with_suffix(".h")
+    if path.suffix == ".cpp" and (tree.root / header).is_file():
+        first = re.search(r"^\s*#\s*include\s*(.*)$", text, re.MULTILINE)
+        if not first or first.group(1) != f'"{header}"':
+            yield f"{path}: the first include is not {header}"
+
+
 def check_name(path):
     if path.parts[0] not in tree.code_folders:
         return
@@ -86,6 +98,8 @@ def main():
         problems += check_name(path)
         if path.suffix in text_suffixes:
             problems += check_text(path)
+        if path.suffix in (".cpp", ".h"):
+            problems += check_own_header(path)
     problems += check_build_lists()
     return tree.report("check_rules", problems)
 
