@@ -15,9 +15,7 @@ namespace sinter::kernels {
 namespace {
 
 constexpr std::int64_t elements_per_task = 16384;
-/// Elements of a tile here: shorter than elsewhere, as many operands share the cache.
-constexpr std::int64_t tile = 512;
-constexpr std::size_t buffer_bytes = 8 * static_cast<std::size_t>(tile);
+constexpr std::size_t buffer_bytes = 8 * static_cast<std::size_t>(tile_size);
 constexpr std::size_t splat_bytes = 8 * static_cast<std::size_t>(tile_vector);
 
 struct alignas(64) Line {
@@ -98,7 +96,7 @@ class Runner {
   /// Elements [begin, end) of the tensors at `position`.
   void run(std::int64_t position, std::int64_t begin, std::int64_t end) {
     open(position);
-    for (; begin < end; begin += tile) run_tile(begin, std::min(tile, end - begin));
+    for (; begin < end; begin += tile_size) run_tile(begin, std::min(tile_size, end - begin));
   }
 
  private:
@@ -122,7 +120,10 @@ class Runner {
       });
       const std::size_t value = plan_.value_of_step(s);
       values_[value].step = same ? 0 : 1;
-      if (same) run_step(s, 0, tile_vector, uniform(value));
+      if (!same) continue;
+      run_step(s, 0, 1, splat_of(value));
+      copy_run(splat_of(value), 0, uniform(value), 1, tile_vector,
+               item_size(compute_dtype(plan_.dtypes[value])));
     }
     find_targets();
   }
@@ -163,10 +164,10 @@ class Runner {
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       Value& value = values_[plan_.value_of_step(s)];
       if (value.step == 0) continue;
-      const std::size_t item = item_size(compute_dtype(call_.body.steps[s].dtype));
+      const ForeachPlan::Step& step = plan_.steps[s];
       std::byte* const to = targets_[s] != nullptr
-                                ? targets_[s] + static_cast<std::size_t>(first) * item
-                                : buffer(plan_.steps[s].buffer);
+                                ? targets_[s] + static_cast<std::size_t>(first) * step.item
+                                : buffer(step.buffer);
       run_step(s, first, count, to);
       value.data = to;
     }
@@ -191,24 +192,29 @@ class Runner {
   void run_step(std::size_t s, std::int64_t first, std::int64_t count, std::byte* to) {
     const ForeachOp& op = call_.body.steps[s];
     const ForeachPlan::Step& step = plan_.steps[s];
-    TileArguments tile_of{};
-    for (std::size_t i = 0; i < 3 && op.operands[i] >= 0; ++i) {
+    TileArguments tile;
+    tile.count = count;
+    tile.out = to;
+    for (std::size_t i = 0; i < step.arity; ++i) {
       const Value& operand = values_[static_cast<std::size_t>(op.operands[i])];
-      tile_of.in[i] = operand.data;
-      tile_of.step[i] = operand.step;
+      tile.in[i] = operand.data;
+      tile.step[i] = operand.step;
+    }
+    if (step.plain) return step.function(tile);
+    for (std::size_t i = 0; i < step.arity; ++i) {
+      const Value& operand = values_[static_cast<std::size_t>(op.operands[i])];
       if (step.convert[i] == nullptr) continue;
       step.convert[i](operand.data, spare(i), operand.step == 0 ? tile_vector : count);
-      tile_of.in[i] = spare(i);
+      tile.in[i] = spare(i);
     }
-    tile_of.count = count;
-    tile_of.out = step.round == nullptr ? to : spare(3);
+    if (step.round != nullptr) tile.out = spare(3);
     if (step.function == nullptr)
-      tile_of.out = cast(tile_of, step.round == nullptr ? to : nullptr, item_size(op.compute));
-    else if (step.checked) run_checked_tile(op.op, step.function, tile_of, first, call_.fault);
-    else step.function(tile_of);
+      tile.out = cast(tile, step.round == nullptr ? to : nullptr, item_size(op.compute));
+    else if (step.checked) run_checked_tile(op.op, step.function, tile, first, call_.fault);
+    else step.function(tile);
     if (step.round == nullptr) return;
     std::byte* const rounded = step.load == nullptr ? to : spare(4);
-    step.round(tile_of.out, rounded, count);
+    step.round(tile.out, rounded, count);
     if (step.load != nullptr) step.load(rounded, to, count);
   }
 
@@ -252,11 +258,46 @@ struct Chunk {
   std::int64_t position, begin, end;
 };
 
+/// Tensors of one element each, as the counts of an optimizer's steps are, become one tensor.
+void map_single_elements(const ForeachBody& body, std::int64_t length,
+                         std::span<const ConstView> inputs, std::span<const View> outputs,
+                         Fault& fault) {
+  const auto count = static_cast<std::size_t>(length);
+  std::vector<Lines> held;
+  std::vector<ConstView> gathered;
+  for (std::size_t list = 0; list < body.list_dtypes.size(); ++list) {
+    const std::size_t item = item_size(body.list_dtypes[list]);
+    std::byte* const to = held.emplace_back(count * item).at(0);
+    for (std::size_t p = 0; p < count; ++p)
+      std::memcpy(to + p * item, inputs[list * count + p].data, item);
+    gathered.push_back({to, body.list_dtypes[list], {length}, {1}});
+  }
+  const auto shared = inputs.subspan(body.list_dtypes.size() * count);
+  gathered.insert(gathered.end(), shared.begin(), shared.end());
+  std::vector<View> results;
+  for (std::size_t r = 0; r < body.results.size(); ++r) {
+    const DType dtype = outputs[r * count].dtype;
+    results.push_back({held.emplace_back(count * item_size(dtype)).at(0), dtype, {length}, {1}});
+  }
+  Fault found;
+  foreach_map(body, 1, gathered, results, found);
+  if (found.set()) fault.report(found.kind(), 0, found.value(), found.limit());
+  for (std::size_t r = 0; r < results.size(); ++r) {
+    const std::size_t item = item_size(results[r].dtype);
+    for (std::size_t p = 0; p < count; ++p)
+      std::memcpy(outputs[r * count + p].data, static_cast<std::byte*>(results[r].data) + p * item,
+                  item);
+  }
+}
+
 }  // namespace
 
 void foreach_map(const ForeachBody& body, std::int64_t length, std::span<const ConstView> inputs,
                  std::span<const View> outputs, Fault& fault) {
   if (length == 0 || body.results.empty()) return;
+  const auto single = [](const View& out) { return element_count(out.shape) == 1; };
+  if (length > 1 && std::all_of(outputs.begin(), outputs.end(), single))
+    return map_single_elements(body, length, inputs, outputs, fault);
   const Call call{body, ForeachPlan(body), length, inputs, outputs, fault};
   std::vector<Chunk> chunks;
   std::vector<std::size_t> tasks{0};  // the first chunk of each task
@@ -265,7 +306,7 @@ void foreach_map(const ForeachBody& body, std::int64_t length, std::span<const C
     const std::int64_t count = element_count(call.output(0, position).shape);
     for (std::int64_t begin = 0; begin < count; begin += elements_per_task) {
       chunks.push_back({position, begin, std::min(count, begin + elements_per_task)});
-      gathered += chunks.back().end - begin + tile;
+      gathered += chunks.back().end - begin + tile_size / 2;
       if (gathered < elements_per_task) continue;
       gathered = 0;
       tasks.push_back(chunks.size());

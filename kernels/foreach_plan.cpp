@@ -58,6 +58,11 @@ void ForeachPlan::choose_functions(const ForeachBody& body) {
       chosen.load = conversion(table, step.dtype, compute);
     }
     chosen.checked = is_checked(step.op, step.compute);
+    chosen.arity = is_cast ? 1 : static_cast<std::size_t>(info(step.op).arity);
+    chosen.item = item_size(compute_dtype(step.dtype));
+    chosen.plain = chosen.function != nullptr && chosen.round == nullptr && !chosen.checked &&
+                   std::all_of(chosen.convert.begin(), chosen.convert.end(),
+                               [](ConvertFunction convert) { return convert == nullptr; });
   }
 }
 

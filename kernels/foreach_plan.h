@@ -20,7 +20,10 @@ struct ForeachPlan {
     ConvertFunction round;                   ///< the step's compute type to the result's dtype
     ConvertFunction load;                    ///< the result's dtype to its compute type
     bool checked;                            ///< integer division and the like
-    std::size_t buffer;                      ///< of the result
+    bool plain;                              ///< only `function` is to be called
+    std::size_t arity;
+    std::size_t item;    ///< bytes of an element of the result's compute type
+    std::size_t buffer;  ///< of the result
   };
 
   std::vector<DType> dtypes;  ///< of each value

@@ -35,18 +35,22 @@ SINTER_INLINE std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) {
 
 /// Ten rounds on a counter. `philox_word` and `multiply_high` are found where W is declared.
 template <class W>
-SINTER_INLINE PhiloxBlock<W> philox_rounds(PhiloxBlock<W> counter, std::uint64_t seed) {
+SINTER_INLINE PhiloxBlock<W> philox_rounds(const PhiloxBlock<W>& counter, std::uint64_t seed) {
   const W* const kind = nullptr;
   const W first = philox_word(0xd2511f53u, kind), second = philox_word(0xcd9e8d57u, kind);
   auto key0 = static_cast<std::uint32_t>(seed), key1 = static_cast<std::uint32_t>(seed >> 32);
+  W c0 = counter.word[0], c1 = counter.word[1], c2 = counter.word[2], c3 = counter.word[3];
   for (int round = 0; round < 10; ++round) {
-    const W* const c = counter.word;
-    counter = {{multiply_high(c[2], second) ^ c[1] ^ philox_word(key0, kind), c[2] * second,
-                multiply_high(c[0], first) ^ c[3] ^ philox_word(key1, kind), c[0] * first}};
+    const W high0 = multiply_high(c0, first), high2 = multiply_high(c2, second);
+    const W low0 = c0 * first, low2 = c2 * second;
+    c0 = high2 ^ c1 ^ philox_word(key0, kind);
+    c2 = high0 ^ c3 ^ philox_word(key1, kind);
+    c1 = low2;
+    c3 = low0;
     key0 += 0x9e3779b9u;
     key1 += 0xbb67ae85u;
   }
-  return counter;
+  return {{c0, c1, c2, c3}};
 }
 
 /// Block `block` of the draw (seed, ordinal).

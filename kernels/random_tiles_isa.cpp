@@ -12,13 +12,8 @@ SINTER_INLINE VecI32 philox_word(std::uint32_t value, const VecI32*) {
 
 SINTER_INLINE VecI32 multiply_high(const VecI32& a, const VecI32& b) {
   return by_register<VecI32>(
-      [](I32Reg x, I32Reg y) __attribute__((always_inline)) {
-        const auto p = reinterpret_cast<U64Reg>(x), q = reinterpret_cast<U64Reg>(y);
-        const U64Reg even = (p & 0xffffffffu) * (q & 0xffffffffu);
-        const U64Reg odd = (p >> 32) * (q >> 32);
-        return reinterpret_cast<I32Reg>((even >> 32) | (odd & 0xffffffff00000000u));
-      },
-      a, b);
+      [](I32Reg x, I32Reg y) __attribute__((always_inline)) { return reg_multiply_high(x, y); }, a,
+      b);
 }
 
 namespace {
@@ -40,13 +35,44 @@ SINTER_INLINE PhiloxBlock<VecI32> sixteen_blocks(std::uint64_t seed, std::uint64
                                seed);
 }
 
-/// Four vectors of words as the blocks lie in memory.
-template <class V, class T>
-SINTER_INLINE void store_blocks(const V (&word)[4], T* out) {
-  T lanes[4][blocks];
-  for (int w = 0; w < 4; ++w) word[w].store(lanes[w]);
-  for (std::int64_t i = 0; i < blocks; ++i)
-    for (int w = 0; w < 4; ++w) out[4 * i + w] = lanes[w][i];
+/// Lanes of a and b alternating: those of their lower halves, or of the upper ones.
+template <class R, int... lane>
+SINTER_INLINE R interleaved_low(R a, R b, std::integer_sequence<int, lane...>) {
+  constexpr int lanes = sizeof...(lane);
+  return __builtin_shufflevector(a, b, (lane / 2 + lane % 2 * lanes)...);
+}
+template <class R, int... lane>
+SINTER_INLINE R interleaved_high(R a, R b, std::integer_sequence<int, lane...>) {
+  constexpr int lanes = sizeof...(lane);
+  return __builtin_shufflevector(a, b, (lanes / 2 + lane / 2 + lane % 2 * lanes)...);
+}
+
+/// Four registers of words, a block in each lane, as the blocks lie in memory.
+template <class R, class T>
+SINTER_INLINE void store_registers(R w0, R w1, R w2, R w3, T* out) {
+  constexpr int lanes = sizeof(R) / sizeof(T);
+  constexpr auto all = std::make_integer_sequence<int, lanes>();
+  const R even_low = interleaved_low(w0, w2, all), odd_low = interleaved_low(w1, w3, all);
+  const R even_high = interleaved_high(w0, w2, all), odd_high = interleaved_high(w1, w3, all);
+  const auto store = [out](int part, R r) __attribute__((always_inline)) {
+    __builtin_memcpy(out + part * lanes, &r, sizeof r);
+  };
+  store(0, interleaved_low(even_low, odd_low, all));
+  store(1, interleaved_high(even_low, odd_low, all));
+  store(2, interleaved_low(even_high, odd_high, all));
+  store(3, interleaved_high(even_high, odd_high, all));
+}
+template <class T, int... part>
+SINTER_INLINE void store_parts(const Vec<T>& w0, const Vec<T>& w1, const Vec<T>& w2,
+                               const Vec<T>& w3, T* out, std::integer_sequence<int, part...>) {
+  (store_registers(w0.part[part], w1.part[part], w2.part[part], w3.part[part],
+                   out + part * 4 * Vec<T>::lanes),
+   ...);
+}
+template <class T>
+SINTER_INLINE void store_blocks(const Vec<T>& w0, const Vec<T>& w1, const Vec<T>& w2,
+                                const Vec<T>& w3, T* out) {
+  store_parts(w0, w1, w2, w3, out, std::make_integer_sequence<int, Vec<T>::parts>());
 }
 
 SINTER_INLINE VecF uniform_of(const VecI32& word) {
@@ -60,9 +86,8 @@ struct Uniform {
   using Element = float;
   static constexpr std::int64_t per_block = 4;
   SINTER_INLINE static void make(const PhiloxBlock<VecI32>& block, float* out) {
-    const VecF value[4] = {uniform_of(block.word[0]), uniform_of(block.word[1]),
-                           uniform_of(block.word[2]), uniform_of(block.word[3])};
-    store_blocks(value, out);
+    store_blocks(uniform_of(block.word[0]), uniform_of(block.word[1]), uniform_of(block.word[2]),
+                 uniform_of(block.word[3]), out);
   }
 };
 
@@ -70,14 +95,19 @@ struct Normal {
   using Element = float;
   static constexpr std::int64_t per_block = 4;
   SINTER_INLINE static void make(const PhiloxBlock<VecI32>& block, float* out) {
-    VecF value[4];
-    for (int i = 0; i < 4; i += 2) {
-      const VecF u = uniform_of(block.word[i]) + 0x1p-24f, v = uniform_of(block.word[i + 1]);
-      const VecF radius = m::sqrt(m::log(u) * -2.0f), angle = v * 6.2831853f;
-      value[i] = radius * m::cos(angle);
-      value[i + 1] = radius * m::sin(angle);
-    }
-    store_blocks(value, out);
+    const Pair first = pair(block.word[0], block.word[1]);
+    const Pair second = pair(block.word[2], block.word[3]);
+    store_blocks(first.cosine, first.sine, second.cosine, second.sine, out);
+  }
+
+ private:
+  struct Pair {
+    VecF cosine, sine;
+  };
+  SINTER_INLINE static Pair pair(const VecI32& first, const VecI32& second) {
+    const VecF u = uniform_of(first) + 0x1p-24f, v = uniform_of(second);
+    const VecF radius = m::sqrt(m::log(u) * -2.0f), angle = v * 6.2831853f;
+    return {radius * m::cos(angle), radius * m::sin(angle)};
   }
 };
 
@@ -86,7 +116,7 @@ struct Integers {
   static constexpr std::int64_t per_block = 2;
   SINTER_INLINE static void make(const PhiloxBlock<VecI32>& block, std::int64_t* out) {
     std::int32_t words[4 * blocks];
-    store_blocks(block.word, words);
+    store_blocks(block.word[0], block.word[1], block.word[2], block.word[3], words);
     __builtin_memcpy(out, words, sizeof words);
   }
 };

@@ -13,8 +13,8 @@
 /// An extent of 0 gives the identity. Compute types: float for f16, bf16, f32; double;
 /// std::int64_t. mean divides the sum once, by the count; var is two such passes, the second over
 /// squared distances to the mean, divided by count - correction; logsumexp is a pass of amax, then
-/// log of a pass over exp(x - max), plus max (0 in place of max where it is not finite); norm is the
-/// root of a pass over squares.
+/// log of a pass over exp(x - max), plus max (0 in place of max where it is not finite); norm is
+/// the root of a pass over squares.
 #pragma once
 
 #include "kernels/view.h"

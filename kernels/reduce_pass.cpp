@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 
 #include "kernels/tile_access.h"
@@ -25,6 +26,8 @@ class Source {
  public:
   explicit Source(const PassInput& input)
       : reader_(input.view, input.compute, tiles()), prepare_(input.prepare) {}
+
+  bool uniform() const { return reader_.uniform(); }
 
   /// The address of an element from which all others are reached without a copy, or null.
   const void* in_place(std::int64_t first) const {
@@ -96,11 +99,16 @@ class RowPass {
 
   void run_blocks() const {
     const std::int64_t blocks = ceil_div(extent_, row_block);
-    in_tasks(outer_ * blocks, row_block, [&](std::int64_t unit, std::int64_t last) {
+    in_tasks(outer_ * blocks, row_block, [&](std::int64_t first, std::int64_t last) {
       Scratch scratch;
-      for (; unit < last; ++unit) {
+      for (std::int64_t unit = first; unit < last; ++unit) {
         const std::int64_t row = unit / blocks, begin = unit % blocks * row_block;
         const std::int64_t count = std::min(row_block, extent_ - begin);
+        if (source_.uniform() && unit > first && begin > 0 && count == row_block) {
+          std::memcpy(out_ + unit * item_, out_ + (unit - 1) * item_,
+                      static_cast<std::size_t>(item_));
+          continue;  // as the block before
+        }
         const void* from = source_.load(row * extent_ + begin, count, scratch);
         rows_(from, 1, count, out_ + unit * item_);
       }

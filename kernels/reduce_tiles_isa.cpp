@@ -48,15 +48,40 @@ struct Amin {
 template <>
 constexpr std::int64_t Amin::neutral<std::int64_t> = INT64_MAX;
 
-/// The 64 lanes of a row.
+template <int half, class R, int... lane>
+SINTER_INLINE R lowered(R x, std::integer_sequence<int, lane...>) {
+  return __builtin_shufflevector(x, x, ((lane + half) % int{sizeof...(lane)})...);
+}
+template <int half, class C, int... part>
+SINTER_INLINE Vec<C> lowered_parts(const Vec<C>& x, std::integer_sequence<int, part...>) {
+  constexpr int lanes = Vec<C>::lanes;
+  Vec<C> result;
+  if constexpr (half >= lanes)
+    ((result.part[part] = x.part[(part + half / lanes) % Vec<C>::parts]), ...);
+  else
+    ((result.part[part] = lowered<half>(x.part[part], std::make_integer_sequence<int, lanes>())),
+     ...);
+  return result;
+}
+
+/// Lane i takes lane i + half; what becomes of lanes from `half` on does not matter.
+template <class F, int half, class C>
+SINTER_INLINE Vec<C> folded_once(const Vec<C>& x) {
+  return F::of(x, lowered_parts<half>(x, std::make_integer_sequence<int, Vec<C>::parts>()));
+}
+template <class F, class C>
+SINTER_INLINE C folded(const Vec<C>& x) {
+  return folded_once<F, 1>(folded_once<F, 2>(folded_once<F, 4>(folded_once<F, 8>(x)))).part[0][0];
+}
+
+/// The 64 lanes of a row. Four members, as an array would not be kept in registers.
 template <class C>
 struct Lanes {
-  Vec<C> part[4];
+  Vec<C> a, b, c, d;
 
   SINTER_INLINE static Lanes load(const C* from) {
-    Lanes lanes;
-    for (int i = 0; i < 4; ++i) lanes.part[i] = Vec<C>::load(from + i * vector_size);
-    return lanes;
+    return {Vec<C>::load(from), Vec<C>::load(from + vector_size),
+            Vec<C>::load(from + 2 * vector_size), Vec<C>::load(from + 3 * vector_size)};
   }
   /// Of the last `count` (below 64) elements.
   SINTER_INLINE static Lanes load_partial(const C* from, std::int64_t count, C fill) {
@@ -67,13 +92,14 @@ struct Lanes {
   }
   template <class F>
   SINTER_INLINE void combine(const Lanes& other) {
-    for (int i = 0; i < 4; ++i) part[i] = F::of(part[i], other.part[i]);
+    a = F::of(a, other.a);
+    b = F::of(b, other.b);
+    c = F::of(c, other.c);
+    d = F::of(d, other.d);
   }
   template <class F>
-  SINTER_INLINE C folded() const {
-    const Vec<C> all = F::of(F::of(part[0], part[2]), F::of(part[1], part[3]));
-    return fold(
-        all, [](C a, C b) __attribute__((always_inline)) { return F::of(a, b); });
+  SINTER_INLINE C combined() const {
+    return folded<F>(F::of(F::of(a, c), F::of(b, d)));
   }
 };
 
@@ -81,13 +107,13 @@ template <class C, class F>
 SINTER_INLINE C row(const C* from, std::int64_t extent) {
   constexpr std::int64_t width = 4 * vector_size;
   if (extent < width)
-    return Lanes<C>::load_partial(from, extent, F::template neutral<C>).template folded<F>();
+    return Lanes<C>::load_partial(from, extent, F::template neutral<C>).template combined<F>();
   Lanes<C> lanes = Lanes<C>::load(from);
   std::int64_t i = width;
   for (; i + width <= extent; i += width) lanes.template combine<F>(Lanes<C>::load(from + i));
   if (i < extent)
     lanes.template combine<F>(Lanes<C>::load_partial(from + i, extent - i, F::template neutral<C>));
-  return lanes.template folded<F>();
+  return lanes.template combined<F>();
 }
 
 template <class C, class F>

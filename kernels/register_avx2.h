@@ -48,6 +48,14 @@ SINTER_INLINE F32Reg reg_clamp(F32Reg x, F32Reg low, F32Reg high) {
   return _mm256_max_ps(low, _mm256_min_ps(high, x));
 }
 
+/// The upper halves of the products of unsigned lanes.
+SINTER_INLINE I32Reg reg_multiply_high(I32Reg a, I32Reg b) {
+  const __m256i even = _mm256_mul_epu32(raw(a), raw(b));
+  const __m256i odd =
+      _mm256_mul_epu32(_mm256_srli_epi64(raw(a), 32), _mm256_srli_epi64(raw(b), 32));
+  return reinterpret_cast<I32Reg>(_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa));
+}
+
 SINTER_INLINE F32Reg reg_scale(F32Reg x, F32Reg n) {
   const I32Reg whole = reinterpret_cast<I32Reg>(_mm256_cvtps_epi32(n)), first = whole >> 1;
   return x * reinterpret_cast<F32Reg>((first + 127) << 23) *

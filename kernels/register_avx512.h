@@ -85,6 +85,16 @@ SINTER_INLINE F32Reg reg_clamp(F32Reg x, F32Reg low, F32Reg high) {
   return _mm512_maskz_max_ps(all4, low, _mm512_maskz_min_ps(all4, high, x));
 }
 
+/// The upper halves of the products of unsigned lanes. (With a mask of zeros for no lane: g++ 12
+/// warns about its own header without one.)
+SINTER_INLINE I32Reg reg_multiply_high(I32Reg a, I32Reg b) {
+  const I64Reg a_odd = reinterpret_cast<I64Reg>(a) >> 32, b_odd = reinterpret_cast<I64Reg>(b) >> 32;
+  const __m512i even = _mm512_maskz_mul_epu32(0xff, raw(a), raw(b));
+  const __m512i odd = _mm512_maskz_mul_epu32(0xff, raw(a_odd), raw(b_odd));
+  const I64Reg even_high = reinterpret_cast<I64Reg>(even) >> 32;
+  return reinterpret_cast<I32Reg>(_mm512_mask_blend_epi32(0xaaaa, raw(even_high), odd));
+}
+
 SINTER_INLINE F32Reg reg_scale(F32Reg x, F32Reg n) { return _mm512_maskz_scalef_ps(all4, x, n); }
 
 }  // namespace SINTER_ISA

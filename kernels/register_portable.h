@@ -73,6 +73,13 @@ SINTER_INLINE F32Reg reg_clamp(F32Reg x, F32Reg low, F32Reg high) {
   return reg_select(x < low, low, reg_select(high < x, high, x));
 }
 
+/// The upper halves of the products of unsigned lanes.
+SINTER_INLINE I32Reg reg_multiply_high(I32Reg a, I32Reg b) {
+  const U64Reg p = reinterpret_cast<U64Reg>(a), q = reinterpret_cast<U64Reg>(b);
+  const U64Reg even = (p & 0xffffffffu) * (q & 0xffffffffu), odd = (p >> 32) * (q >> 32);
+  return reinterpret_cast<I32Reg>((even >> 32) | (odd & 0xffffffff00000000u));
+}
+
 SINTER_INLINE F32Reg reg_scale(F32Reg x, F32Reg n) {
   const I32Reg whole = __builtin_convertvector(n, I32Reg), first = whole >> 1;
   return x * reinterpret_cast<F32Reg>((first + 127) << 23) *

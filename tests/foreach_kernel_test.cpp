@@ -234,6 +234,13 @@ TEST_CASE("foreach: dtypes mix as they do one by one") {
   check(body, some_shapes, Layout::strided, {});
 }
 
+TEST_CASE("foreach: tensors of one element each") {
+  for (const auto& in_place : {std::vector<int>{}, std::vector<int>{0, 2, 3}}) {
+    check(adam(f32, bf16), std::vector<Shape>(300, Shape{}), Layout::contiguous, in_place);
+    check(adam(bf16, f32), {{1}, {1, 1}, {}}, Layout::strided, {});
+  }
+}
+
 TEST_CASE("foreach: an integer division by zero is a fault") {
   Body body;
   body.lists = {i64, i64};
