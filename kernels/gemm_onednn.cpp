@@ -126,21 +126,51 @@ class Primitive {
 
   void run(const void* a, const void* b, void* c) const {
     thread_local dnnl::stream stream(engine());
-    thread_local std::unordered_map<int, dnnl::memory> operands;
+    std::unique_ptr<Operands> operands = take_operands();
     BufferRef scratch;
     if (scratch_.get_size() > 0) scratch = Buffer::allocate(scratch_.get_size());
-    operands[DNNL_ARG_SRC] = dnnl::memory(a_, engine(), const_cast<void*>(a));
-    operands[DNNL_ARG_WEIGHTS] = dnnl::memory(b_, engine(), const_cast<void*>(b));
-    operands[DNNL_ARG_DST] = dnnl::memory(c_, engine(), c);
-    operands[DNNL_ARG_SCRATCHPAD] =
-        dnnl::memory(scratch_, engine(), scratch ? scratch->data() : nullptr);
+    operands->a.set_data_handle(const_cast<void*>(a));
+    operands->b.set_data_handle(const_cast<void*>(b));
+    operands->c.set_data_handle(c);
+    operands->scratch.set_data_handle(scratch ? scratch->data() : nullptr);
     const OneThread one_thread;
-    primitive_.execute(stream, operands);
+    primitive_.execute(stream, operands->arguments);
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(operands));
   }
 
  private:
+  /// The library's handles of memory, which take longer to make than a small product.
+  struct Operands {
+    dnnl::memory a, b, c, scratch;
+    std::unordered_map<int, dnnl::memory> arguments;
+  };
+
+  std::unique_ptr<Operands> take_operands() const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        std::unique_ptr<Operands> last = std::move(free_.back());
+        free_.pop_back();
+        return last;
+      }
+    }
+    auto made = std::make_unique<Operands>();
+    made->a = dnnl::memory(a_, engine(), nullptr);
+    made->b = dnnl::memory(b_, engine(), nullptr);
+    made->c = dnnl::memory(c_, engine(), nullptr);
+    made->scratch = dnnl::memory(scratch_, engine(), nullptr);
+    made->arguments = {{DNNL_ARG_SRC, made->a},
+                       {DNNL_ARG_WEIGHTS, made->b},
+                       {DNNL_ARG_DST, made->c},
+                       {DNNL_ARG_SCRATCHPAD, made->scratch}};
+    return made;
+  }
+
   dnnl::memory::desc a_, b_, c_, scratch_;
   dnnl::matmul primitive_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Operands>> free_;  ///< Not in use by a thread.
 };
 
 /// Creating a primitive takes some 200 us, running a small one a few: the last thousand are kept.
@@ -175,8 +205,8 @@ PrimitiveCache& primitives() {
 }
 
 /// Whether the strides are those of some order of the axes without gaps, or of one matrix for all.
-bool dense(const Block& block, std::int64_t rows, std::int64_t columns,
-           const std::array<std::int64_t, 4>& strides) {
+bool is_dense(const Block& block, std::int64_t rows, std::int64_t columns,
+              const std::array<std::int64_t, 4>& strides) {
   std::array<std::pair<std::int64_t, std::int64_t>, 4> axes = {{{strides[0], block.outer},
                                                                 {strides[1], block.inner},
                                                                 {strides[2], rows},
@@ -191,8 +221,15 @@ bool dense(const Block& block, std::int64_t rows, std::int64_t columns,
   return true;
 }
 
-/// The library's own f32 product: a little slower than a primitive, but as fast for parts of
-/// matrices, for which primitives use it too, and with nothing to create.
+/// Whether calling a primitive takes noticeably longer than dnnl_sgemm, which does nothing before
+/// it multiplies but also copies what is transposed.
+bool is_small(const Block& block) {
+  return block.outer * block.inner == 1 && block.a[3] == 1 && block.b[3] == 1 &&
+         block.m * block.n * block.k < (1 << 21);
+}
+
+/// The library's own f32 product: as fast for parts of matrices, for which primitives use it too,
+/// and with less to do around it.
 void multiply_parts(const Block& x, const float* a, const float* b, float* c) {
   const OneThread one_thread;
   const bool a_rows = x.a[3] == 1 || x.k == 1, b_rows = x.b[3] == 1 || x.n == 1;
@@ -224,11 +261,11 @@ void library_multiply(DType dtype, DType out, const Block& block, const void* a,
       library_multiply(dtype, out, one, a, b, static_cast<std::byte*>(c) + i * step);
     return;
   }
-  const bool whole = dense(block, block.m, block.k, block.a) &&
-                     dense(block, block.k, block.n, block.b) &&
-                     dense(block, block.m, block.n, block.c);
+  const bool dense = is_dense(block, block.m, block.k, block.a) &&
+                     is_dense(block, block.k, block.n, block.b) &&
+                     is_dense(block, block.m, block.n, block.c);
   engine();  // before the first call of the library
-  if (dtype == DType::f32 && !whole)
+  if (dtype == DType::f32 && (!dense || is_small(block)))
     return multiply_parts(block, static_cast<const float*>(a), static_cast<const float*>(b),
                           static_cast<float*>(c));
   primitives().get({dtype, out, block})->run(a, b, c);

@@ -90,10 +90,10 @@ Tiling::Tiling(const Product& product) : product_(product), rows_(product.m), co
                             static_cast<double>(std::max<std::int64_t>(product.m, 8)) *
                             static_cast<double>(round_up(product.n, 16)) *
                             static_cast<double>(std::max<std::int64_t>(product.k, 32));
-  constexpr double per_task = 2e6, smallest = 1e6;
-  constexpr std::int64_t most = 16;
-  std::int64_t wanted = operations >= smallest ? 2 : 1;
-  while (wanted < most && operations / static_cast<double>(2 * wanted) >= per_task) wanted *= 2;
+  // Few parts of a large product, as each part of a matrix costs the library some copying.
+  std::int64_t wanted = 1;
+  for (const double enough : {1e6, 3e7, 1.2e8, 1e9, 4e9})
+    if (operations >= enough) wanted *= 2;
   cut_batch(wanted);
   cut_matrix(std::max<std::int64_t>(1, wanted / tasks_));
   tasks_ *= ceil_div(product.m, rows_) * ceil_div(product.n, columns_);
@@ -112,17 +112,14 @@ void Tiling::cut_batch(std::int64_t wanted) {
 /// library and small enough to be in the cache when what follows the product reads it.
 void Tiling::cut_matrix(std::int64_t wanted) {
   constexpr std::int64_t largest_part = 1 << 18;
-  const bool by_columns = product_.a.row == 1 && product_.a.column != 1;
   for (std::int64_t parts = 1;; parts *= 2) {
     const bool enough = parts >= wanted;
     if (enough && outer_step_ * inner_step_ * rows_ * columns_ <= largest_part) return;
-    // The first cut gives a second thread work at all; after it parts keep a size that pays. Parts
-    // of a transposed `a` are copied by the library, so they need be larger.
-    const std::int64_t least_rows = parts == 1 ? 16 : by_columns ? 128 : 64;
-    const std::int64_t least_columns = parts == 1 ? 32 : by_columns ? 256 : 128;
+    // The first cut gives a second thread work at all; after it parts keep a size that pays.
+    const std::int64_t least_rows = parts == 1 ? 16 : 64, least_columns = parts == 1 ? 32 : 128;
     const bool rows = rows_ >= 2 * least_rows, columns = columns_ >= 2 * least_columns;
     if (!rows && !columns) return;
-    if (rows && (!columns || !by_columns || 2 * rows_ > columns_)) rows_ = ceil_div(rows_, 2);
+    if (rows && (!columns || rows_ >= columns_)) rows_ = ceil_div(rows_, 2);
     else columns_ = round_up(ceil_div(columns_, 2), 16);
   }
 }
