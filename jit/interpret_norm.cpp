@@ -37,7 +37,7 @@ struct Norm {
     Row result;
     const auto start = x.begin() + static_cast<std::ptrdiff_t>(number * n);
     result.d.assign(start, start + static_cast<std::ptrdiff_t>(n));
-    if (centred) {
+    for (int pass = 0; centred && pass < 2; ++pass) {
       const C mean = reduce_row(Op::sum, result.d) / count();
       for (C& element : result.d) element = element - mean;
     }

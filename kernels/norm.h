@@ -5,8 +5,10 @@
 /// itself; operands are converted on entry, results once on exit. A row is the elements of the
 /// trailing axes, n of them; x[i], w[i], b[i] run over it. Sums along a row follow the row rule of
 /// kernels/reduce.h.
-///   layer_norm   mean = sum(x) / n        d[i] = x[i] - mean
+///   layer_norm   e[i] = x[i] - sum(x) / n        d[i] = e[i] - sum(e) / n
 ///                v = sum(d[i] * d[i]) / n
+///                (centred twice: a mean far from 0 is only as exact as its own last bit, which may
+///                be more than the distances to it)
 ///   rms_norm     d[i] = x[i]              v = sum(x[i] * x[i]) / n
 ///   both         r = 1 / sqrt(v + epsilon)
 ///                y[i] = d[i] * r, then * w[i] where there is a weight, then + b[i] with a bias

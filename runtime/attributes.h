@@ -35,7 +35,8 @@
 /// A gradient node takes the gradient of the result first.
 ///
 ///   matmul              a [..., m, k], b [..., k, n]: one dtype, leading axes broadcast
-///   linear              x [..., in], weight [out, in], (bias [out]), (residual [..., out])
+///   linear              x [..., in], weight [out, in], (bias [out]), (residual [..., out]): one
+///                       dtype
 ///   softmax, log_softmax  a; the gradients: g, the result
 ///   layer_norm          a, (weight), (bias) of the shape of the trailing axes, of any floating
 ///                       dtype computed in a's compute type

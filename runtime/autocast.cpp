@@ -19,6 +19,10 @@ Autocast::Autocast(DType dtype, Where at) : previous_(autocast) {
 
 Autocast::~Autocast() { autocast = previous_; }
 
+NoAutocast::NoAutocast() : previous_(autocast) { autocast.reset(); }
+
+NoAutocast::~NoAutocast() { autocast = previous_; }
+
 std::optional<DType> autocast_dtype() { return autocast; }
 
 Tensor autocast_low(const Tensor& a, Where at) {

@@ -25,6 +25,18 @@ class Autocast {
   std::optional<DType> previous_;
 };
 
+/// While alive, ops of this thread take what comes, as if no autocast were open.
+class NoAutocast {
+ public:
+  NoAutocast();
+  ~NoAutocast();
+  NoAutocast(const NoAutocast&) = delete;
+  NoAutocast& operator=(const NoAutocast&) = delete;
+
+ private:
+  std::optional<DType> previous_;
+};
+
 /// What the thread's autocast says, if one is open.
 std::optional<DType> autocast_dtype();
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "runtime/autocast.h"
 #include "runtime/composites.h"
 #include "runtime/creation.h"
 #include "runtime/elementwise.h"
@@ -72,6 +73,7 @@ class ReverseWalk {
 
   /// Pushes gradients from the outputs down, in reverse order of recording.
   void run() {
+    const NoAutocast exact;  // gradients follow the dtypes of what was recorded
     for (std::size_t i = stops_.size(); i-- > 0;) {
       Stop& stop = stops_[i];
       const bool reached = std::any_of(stop.gradients.begin(), stop.gradients.end(),

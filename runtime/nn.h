@@ -20,7 +20,9 @@ namespace sinter {
 Tensor matmul(const Tensor& a, const Tensor& b, Where at = Where::current());
 
 /// activation(x @ weight^T + bias) + residual, rounded once: x [..., in], weight [out, in], bias
-/// [out] or not defined, residual [..., out] or not defined -> [..., out].
+/// [out] or not defined, residual [..., out] or not defined -> [..., out]. A residual of a wider
+/// dtype than the others (as under autocast) is added afterwards, in its own dtype. The gradient of
+/// an activation computes the product again; for training, an op of its own after linear is faster.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               Activation activation = Activation::none, const Tensor& residual = {},
               Where at = Where::current());
@@ -51,7 +53,7 @@ struct CrossEntropyOptions {
 /// logits [n..., classes], targets i32 or i64 [n...] -> [] (or [n...] for Reduction::none), in f32
 /// for f16 and bf16 logits. mean divides by the weights of the rows that count; with none left it
 /// is NaN, and sum is 0. A target that is neither a class nor ignore_index is an error. Ignored
-/// rows have gradient 0 whatever their logits are.
+/// rows have gradient 0 whatever their logits are. No gradient passes to `weight`.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                      const CrossEntropyOptions& options = {}, Where at = Where::current());
 

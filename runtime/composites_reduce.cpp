@@ -1,0 +1,129 @@
+#include <limits>
+
+#include "runtime/attributes.h"
+#include "runtime/composites_parts.h"
+#include "runtime/creation.h"
+#include "runtime/elementwise.h"
+#include "runtime/reductions.h"
+#include "runtime/views.h"
+
+namespace sinter {
+namespace {
+
+using Results = std::vector<Tensor>;
+
+Dims masked_axes(std::int64_t mask, int rank) {
+  Dims axes;
+  for (int axis = 0; axis < rank; ++axis)
+    if (has_axis(mask, axis)) axes.push_back(axis);
+  return axes;
+}
+
+/// The axes a reduction node reduces, and how many elements meet in each of its results.
+struct Reduced {
+  Dims axes;
+  double count = 1;
+
+  explicit Reduced(const CompositeContext& c) : axes(masked_axes(c.fixed(0), c.inputs[0].rank())) {
+    for (const std::int64_t axis : axes)
+      count *= static_cast<double>(c.inputs[0].shape()[static_cast<int>(axis)]);
+  }
+};
+
+/// A sum that keeps its axes; over no axes at all it is the tensor itself.
+Tensor sum_kept(const Tensor& a, const Dims& axes, Where at) {
+  return axes.empty() ? a : sum(a, axes, true, at);
+}
+
+Results mean_parts(const CompositeContext& c) {
+  const Reduced reduced(c);
+  return {c.narrow(div(sum_kept(c.wide(0), reduced.axes, c.where), reduced.count, c.where))};
+}
+
+Results var_parts(const CompositeContext& c) {
+  const Where at = c.where;
+  const Reduced reduced(c);
+  const Tensor x = c.wide(0);
+  const Tensor center = div(sum_kept(x, reduced.axes, at), reduced.count, at);
+  const Tensor squares = sum_kept(square(sub(x, center, at), at), reduced.axes, at);
+  const double freedom = std::max(0.0, reduced.count - static_cast<double>(c.fixed(1)));
+  return {c.narrow(div(squares, freedom, at))};
+}
+
+Results logsumexp_parts(const CompositeContext& c) {
+  const Where at = c.where;
+  const Reduced reduced(c);
+  const Tensor x = c.wide(0);
+  if (reduced.count == 0)
+    return {full(c.node.shape, -std::numeric_limits<double>::infinity(), c.node.dtype, at)};
+  if (reduced.axes.empty()) return {c.inputs[0]};
+  const Tensor shift = shift_of(amax(x, reduced.axes, true, at), at);
+  const Tensor total = sum(exp(sub(x, shift, at), at), reduced.axes, true, at);
+  return {c.narrow(add(log(total, at), shift, at))};
+}
+
+Results norm_parts(const CompositeContext& c) {
+  const Reduced reduced(c);
+  const Tensor squares = sum_kept(square(c.wide(0), c.where), reduced.axes, c.where);
+  return {c.narrow(sqrt(squares, c.where))};
+}
+
+/// exp(x - max), its sum, and x - max, along the axis.
+struct Exponents {
+  Tensor distance, exponential, total;
+
+  explicit Exponents(const CompositeContext& c) {
+    const Tensor x = c.wide(0);
+    const Dims axis{c.fixed(0)};
+    distance = sub(x, detach(amax(x, axis, true, c.where), c.where), c.where);
+    exponential = exp(distance, c.where);
+    total = sum(exponential, axis, true, c.where);
+  }
+};
+
+Results softmax_parts(const CompositeContext& c) {
+  if (element_count(c.node.shape) == 0) return {c.inputs[0]};
+  const Exponents parts(c);
+  return {c.narrow(div(parts.exponential, parts.total, c.where))};
+}
+
+Results log_softmax_parts(const CompositeContext& c) {
+  if (element_count(c.node.shape) == 0) return {c.inputs[0]};
+  const Exponents parts(c);
+  return {c.narrow(sub(parts.distance, log(parts.total, c.where), c.where))};
+}
+
+Results softmax_grad_parts(const CompositeContext& c) {
+  const Tensor g = c.wide(0), y = c.wide(1);
+  const Tensor total = sum(mul(g, y, c.where), {c.fixed(0)}, true, c.where);
+  return {c.narrow(mul(sub(g, total, c.where), y, c.where))};
+}
+
+Results log_softmax_grad_parts(const CompositeContext& c) {
+  const Tensor g = c.wide(0), y = c.wide(1);
+  const Tensor total = sum(g, {c.fixed(0)}, true, c.where);
+  return {c.narrow(sub(g, mul(exp(y, c.where), total, c.where), c.where))};
+}
+
+}  // namespace
+
+Tensor shift_of(const Tensor& a, Where at) {
+  const Tensor cut = detach(a, at);
+  return where(isfinite(cut, at), cut, 0.0, at);
+}
+
+Composite reduction_composite(Op op) {
+  switch (op) {
+    case Op::mean: return mean_parts;
+    case Op::var: return var_parts;
+    case Op::logsumexp: return logsumexp_parts;
+    case Op::norm: return norm_parts;
+    case Op::softmax: return softmax_parts;
+    case Op::log_softmax: return log_softmax_parts;
+    case Op::softmax_grad: return softmax_grad_parts;
+    case Op::log_softmax_grad: return log_softmax_grad_parts;
+    default: return nullptr;
+  }
+}
+
+}  // namespace sinter
