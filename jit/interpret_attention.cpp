@@ -9,10 +9,23 @@
 namespace sinter::jit {
 namespace {
 
+/// The elements of an operand of four axes.
+struct Four {
+  Shape shape;
+  std::vector<double> elements;
+
+  explicit Four(const ConstView& view) : shape(view.shape), elements(read_all<double>(view)) {}
+  double at(std::int64_t batch, std::int64_t head, std::int64_t row, std::int64_t column) const {
+    const std::int64_t place = ((batch * shape[1] + head) * shape[2] + row) * shape[3] + column;
+    return elements[static_cast<std::size_t>(place)];
+  }
+};
+
 /// The operands from input `first` on, as kernels/attention.h names them. Everything is computed in
 /// double and rounded once: eager agrees within the bound given there.
 struct Attention {
-  ConstView q, k, v, mask;
+  Four q, k, v;
+  ConstView mask;
   bool causal, has_mask, has_dropout;
   double scale, p;
   std::uint64_t seed, ordinal;
@@ -42,8 +55,7 @@ struct Attention {
     if (causal && j > i) return unseen;
     double product = 0;
     for (std::int64_t c = 0; c < q.shape[3]; ++c)
-      product +=
-          read<double>(q, {batch, head, i, c}) * read<double>(k, {batch, key_head(head), j, c});
+      product += q.at(batch, head, i, c) * k.at(batch, key_head(head), j, c);
     product *= scale;
     if (!has_mask) return product;
     const double given = read<double>(mask, broadcast_index({batch, head, i, j}, mask.shape));
@@ -112,7 +124,7 @@ void interpret_attention(const Step& step) {
       if (weight == 0) continue;
       for (std::int64_t c = 0; c < attention.v.shape[3]; ++c)
         out.at({batch, head, i, c}) +=
-            weight * read<double>(attention.v, {batch, attention.key_head(head), j, c});
+            weight * attention.v.at(batch, attention.key_head(head), j, c);
     }
   });
   out.write();
@@ -120,7 +132,8 @@ void interpret_attention(const Step& step) {
 
 void interpret_attention_grad(const Step& step) {
   const Attention attention(step, 1);
-  const ConstView &g = step.inputs[0], &q = attention.q, &k = attention.k, &v = attention.v;
+  const Four g(step.inputs[0]);
+  const Four &q = attention.q, &k = attention.k, &v = attention.v;
   Sums dq(step.outputs[0]), dk(step.outputs[1]), dv(step.outputs[2]);
   for_each_query(attention, [&](std::int64_t batch, std::int64_t head, std::int64_t i) {
     const std::int64_t shared = attention.key_head(head);
@@ -132,8 +145,8 @@ void interpret_attention_grad(const Step& step) {
       const double kept = attention.kept(batch, head, i, j);
       double product = 0;
       for (std::int64_t c = 0; c < v.shape[3] && weight != 0 && kept != 0; ++c) {
-        const double gradient = read<double>(g, {batch, head, i, c});
-        product += gradient * read<double>(v, {batch, shared, j, c});
+        const double gradient = g.at(batch, head, i, c);
+        product += gradient * v.at(batch, shared, j, c);
         dv.at({batch, shared, j, c}) += weight * kept * gradient;
       }
       dp.push_back(product * kept);
@@ -144,8 +157,8 @@ void interpret_attention_grad(const Step& step) {
       if (weight == 0) continue;
       const double ds = weight * (dp[static_cast<std::size_t>(j)] - sum) * attention.scale;
       for (std::int64_t c = 0; c < q.shape[3]; ++c) {
-        dq.at({batch, head, i, c}) += ds * read<double>(k, {batch, shared, j, c});
-        dk.at({batch, shared, j, c}) += ds * read<double>(q, {batch, head, i, c});
+        dq.at({batch, head, i, c}) += ds * k.at(batch, shared, j, c);
+        dk.at({batch, shared, j, c}) += ds * q.at(batch, head, i, c);
       }
     }
   });

@@ -35,42 +35,44 @@ C activated(Activation activation, C x) {
 
 void interpret_matmul(const Step& step) {
   const ConstView &a = step.inputs[0], &b = step.inputs[1];
+  const Strides a_strides = contiguous_strides(a.shape), b_strides = contiguous_strides(b.shape);
   const int rank = step.outputs[0].shape.rank();
-  const auto operand_index = [&](const ConstView& operand, const Dims& index, std::int64_t row,
-                                 std::int64_t column) {
-    // The leading axes broadcast; the last two are the matrix.
-    Dims full = index;
-    full[rank - 2] = row;
-    full[rank - 1] = column;
-    Dims own = broadcast_index(full, operand.shape);
-    own[own.rank() - 2] = row;
-    own[own.rank() - 1] = column;
-    return own;
+  // The element at (row, column) of the matrix that belongs to the result's `index`: the leading
+  // axes broadcast.
+  const auto start_of = [&](const ConstView& operand, const Strides& strides, Dims index,
+                            std::int64_t row, std::int64_t column) {
+    index[rank - 2] = row;
+    index[rank - 1] = column;
+    return offset_of(strides, broadcast_index(index, operand.shape));
   };
   with_sum_type(step.outputs[0].dtype, [&]<typename C>(C) {
+    const std::vector<C> left = read_all<C>(a), right = read_all<C>(b);
+    const std::int64_t inner = a.shape.back(), columns = b.shape.back();
     for_each_index(step.outputs[0].shape, [&](const Dims& index) {
+      const std::int64_t row = start_of(a, a_strides, index, index[rank - 2], 0);
+      const std::int64_t column = start_of(b, b_strides, index, 0, index[rank - 1]);
       C sum = 0;
-      for (std::int64_t k = 0; k < a.shape.back(); ++k)
-        sum = sum + read<C>(a, operand_index(a, index, index[rank - 2], k)) *
-                        read<C>(b, operand_index(b, index, k, index[rank - 1]));
+      for (std::int64_t k = 0; k < inner; ++k)
+        sum = sum + left[static_cast<std::size_t>(row + k)] *
+                        right[static_cast<std::size_t>(column + k * columns)];
       write<C>(step.outputs[0], index, sum);
     });
   });
 }
 
 void interpret_linear(const Step& step) {
-  const ConstView &x = step.inputs[0], &weight = step.inputs[1];
+  const std::int64_t inner = step.inputs[1].shape[1];
   const auto fixed = step.node.fixed();
   const bool has_bias = fixed[1] != 0, has_residual = fixed[2] != 0;
   with_sum_type(step.outputs[0].dtype, [&]<typename C>(C) {
+    const std::vector<C> x = read_all<C>(step.inputs[0]), weight = read_all<C>(step.inputs[1]);
+    std::int64_t element = 0;
     for_each_index(step.outputs[0].shape, [&](const Dims& index) {
-      const std::int64_t unit = index.back();
+      const std::int64_t unit = index.back(), row = element++ / step.inputs[1].shape[0];
       C sum = 0;
-      for (std::int64_t k = 0; k < weight.shape[1]; ++k) {
-        Dims row = index;
-        row[row.rank() - 1] = k;
-        sum = sum + read<C>(x, row) * read<C>(weight, {unit, k});
-      }
+      for (std::int64_t k = 0; k < inner; ++k)
+        sum = sum + x[static_cast<std::size_t>(row * inner + k)] *
+                        weight[static_cast<std::size_t>(unit * inner + k)];
       if (has_bias) sum = sum + read<C>(step.inputs[2], {unit});
       sum = activated(static_cast<Activation>(fixed[0]), sum);
       if (has_residual) sum = sum + read<C>(step.inputs.back(), index);

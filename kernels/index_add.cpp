@@ -74,19 +74,34 @@ void add_block(const Places& places, const T* source, const Lines& from, const B
   }
 }
 
+/// For each place, whether the block adds anything there.
+std::vector<bool> reached_places(const Places& places, const Block& block) {
+  std::vector<bool> reached(static_cast<std::size_t>(places.extent));
+  for (std::int64_t j = 0; j < places.by.extent; ++j) {
+    for (std::int64_t c = block.first; c < block.last; ++c) {
+      const std::int64_t index = index_at(places, block.o, c, j);
+      if (index >= 0 && index < places.extent) reached[static_cast<std::size_t>(index)] = true;
+      if (places.shared) break;
+    }
+  }
+  return reached;
+}
+
 /// The block in a scratch of the compute type, rounded to `out` at the end.
 template <typename C, typename T>
 void add_block_widened(const Places& places, const T* source, const Lines& from, const Block& block,
                        T* out, std::int64_t row_stride, Fault& fault) {
   const std::int64_t width = block.width();
+  const std::vector<bool> reached = reached_places(places, block);
   std::vector<C> sums(static_cast<std::size_t>(places.extent * width));
-  for (std::int64_t p = 0; p < places.extent; ++p)
-    for (std::int64_t c = 0; c < width; ++c)
-      sums[static_cast<std::size_t>(p * width + c)] = static_cast<C>(out[p * row_stride + c]);
+  const auto for_each_reached = [&](auto body) {
+    for (std::int64_t p = 0; p < places.extent; ++p)
+      for (std::int64_t c = 0; reached[static_cast<std::size_t>(p)] && c < width; ++c)
+        body(out[p * row_stride + c], sums[static_cast<std::size_t>(p * width + c)]);
+  };
+  for_each_reached([](const T& element, C& sum) { sum = static_cast<C>(element); });
   add_block(places, source, from, block, sums.data(), width, fault);
-  for (std::int64_t p = 0; p < places.extent; ++p)
-    for (std::int64_t c = 0; c < width; ++c)
-      out[p * row_stride + c] = static_cast<T>(sums[static_cast<std::size_t>(p * width + c)]);
+  for_each_reached([](T& element, const C& sum) { element = static_cast<T>(sum); });
 }
 
 template <typename T>

@@ -31,6 +31,16 @@
 ///   attention (_grad)   causal, has mask, has dropout           scale, p (real), seed, ordinal
 ///   foreach_map         lists, length, results of the body
 ///
+/// The inputs of the ops of indexing.h, in order; indices are i32 or i64.
+///
+///   concatenate         the parts, of one dtype
+///   pad, cumsum, sort, topk  a
+///   slice_update        a, update of a's dtype
+///   take                a, indices of any rank, which take the axis's place in the result
+///   index_add           a, indices [n], source [.., n, ..]
+///   gather              a, indices of the result's shape
+///   scatter_add         a, indices, source of one shape
+///
 /// The inputs of the ops of nn.h, in order; those in brackets are there where an attribute says so.
 /// A gradient node takes the gradient of the result first.
 ///
