@@ -1,0 +1,125 @@
+// Random programs at both levels: the same bits, whatever is shared, donated, viewed and dropped.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+#include "runtime/grad.h"
+#include "runtime/level.h"
+#include "runtime/ops.h"
+#include "runtime/variable.h"
+#include "tests/each_level.h"
+#include "tests/op_case.h"
+
+namespace sinter::tests {
+namespace {
+
+/// A program drawn from a seed: values of shapes that broadcast with [4, 6], two Variables, and
+/// ops that take some of them and give another.
+class RandomProgram {
+ public:
+  explicit RandomProgram(std::uint64_t seed) : source_(seed), generator_(seed) {
+    for (const Shape& shape : {Shape{4, 6}, Shape{6}, Shape{4, 1}, Shape{}})
+      values_.push_back(uniform(shape, generator_, -2, 2));
+    for (int i = 0; i < 2; ++i) variables_.emplace_back(uniform({4, 6}, generator_, -1, 1));
+  }
+
+  /// The elements of all values that are alive at the end.
+  std::vector<Array> run(int steps) {
+    for (int step = 0; step < steps; ++step) take_step();
+    std::vector<Array> results;
+    for (const Tensor& value : values_) results.push_back(to_array(value));
+    for (const Variable& variable : variables_) results.push_back(to_array(variable.value()));
+    return results;
+  }
+
+ private:
+  std::size_t below(std::size_t limit) { return source_() % limit; }
+  const Tensor& any() { return values_[below(values_.size())]; }
+  const Variable& any_variable() { return variables_[below(variables_.size())]; }
+  Tensor full_size() { return any() + any_variable(); }
+
+  void take_step() {
+    const std::size_t kind = below(16);
+    // Few values are alive at a time, so that many buffers end while others are in use.
+    if (kind < 10) {
+      values_[below(values_.size())] = next();
+    } else if (kind < 12) {
+      values_.push_back(next());
+      if (values_.size() > 8) values_.erase(values_.begin());
+    } else if (kind < 14) {
+      any_variable().set(tanh(full_size()) * 0.5);
+    } else if (kind == 14) {
+      any().evaluate();
+    } else {
+      const Variable variable = any_variable();
+      const Tensor loss = mean(square(sigmoid(any() * variable.value())));
+      variable.set(variable.value() - grad(loss, {variable.value()})[0]);
+    }
+  }
+
+  Tensor next() {
+    switch (below(14)) {
+      case 0: return any() + any();
+      case 1: return any() * any();
+      case 2: return maximum(any(), any());
+      case 3: return where(any() < any(), any(), 0.25);
+      case 4: return exp(-abs(any()));
+      case 5: return sum(full_size(), {static_cast<std::int64_t>(below(2))}, true) * 0.125;
+      case 6: return mean(full_size(), {1}, true);
+      case 7: return flip(full_size(), {static_cast<std::int64_t>(below(2))});
+      case 8: return transpose(reshape(full_size(), {6, 4}));
+      case 9: return cast(cast(any(), bf16), f32);
+      case 10:
+        return slice_update(full_size(), slice(full_size(), 1, 1, 4),
+                            {0, static_cast<std::int64_t>(below(4))});
+      case 11: return index_select(full_size(), 0, cast(abs(slice(any_row(), 0, 0, 4)), i64));
+      case 12: return cumsum(full_size(), 1) * 0.25;
+      default: return concatenate({slice(full_size(), 0, 2), slice(full_size(), 0, 0, 2)});
+    }
+  }
+
+  /// [6] of numbers below 4 in magnitude.
+  Tensor any_row() { return clamp(select(full_size(), 0, 1), -3.5, 3.5); }
+
+  std::mt19937_64 source_;
+  Generator generator_;
+  std::vector<Tensor> values_;
+  std::vector<Variable> variables_;
+};
+
+std::vector<Array> run_program(Level now, std::uint64_t seed, int steps) {
+  const AtLevel at(now);
+  return RandomProgram(seed).run(steps);
+}
+
+bool same(long double a, long double b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
+
+void check_seed(std::uint64_t seed, int steps) {
+  const std::vector<Array> meaning = run_program(Level::interpret, seed, steps);
+  const std::vector<Array> eager = run_program(Level::eager, seed, steps);
+  REQUIRE(meaning.size() == eager.size());
+  for (std::size_t i = 0; i < meaning.size(); ++i) {
+    REQUIRE(meaning[i].shape == eager[i].shape);
+    std::size_t differing = 0;
+    for (std::size_t j = 0; j < meaning[i].elements.size(); ++j)
+      differing += !same(meaning[i].elements[j], eager[i].elements[j]);
+    CHECK_MESSAGE(differing == 0, "seed " << seed << ": value " << i << " differs");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("random programs") {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) check_seed(seed, 40);
+}
+
+TEST_SUITE("fuzz_long") {
+  TEST_CASE("many random programs") {
+    for (std::uint64_t seed = 1000; seed <= 20000; ++seed) check_seed(seed, 60);
+  }
+}
+
+}  // namespace sinter::tests
