@@ -20,7 +20,8 @@ template <class T>
 SINTER_INLINE Vec<T> fmod(const Vec<T>& a, const Vec<T>& b) {
   using V = Vec<T>;
   const V x = abs(a), y = abs(b), whole = trunc(x / y);
-  const auto easy = both(whole < T(0x1p22), both(y > T(0x1p-60), x < T(0x1p100)));
+  const auto tame = both(both(y > T(0x1p-60), y < T(0x1p100)), x < T(0x1p100));
+  const auto easy = both(whole < T(0x1p22), tame);
   if (any(!easy)) [[unlikely]]
     return map([](T p, T q) { return fmod_lane(p, q); }, a, b);
   const V rest = fma(-whole, y, x);
