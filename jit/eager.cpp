@@ -1,7 +1,5 @@
 #include "jit/eager.h"
 
-#include "jit/interpret.h"
-
 namespace sinter::jit {
 
 EagerKernel eager_kernel(Op op) {
@@ -49,8 +47,8 @@ EagerKernel eager_kernel(Op op) {
     case Op::cross_entropy: return {run_cross_entropy, false};
     case Op::cross_entropy_grad: return {run_cross_entropy_grad, false};
     case Op::dropout: return {run_dropout, true};
-    case Op::attention: return {interpret, false};
-    case Op::attention_grad: return {interpret, false};
+    case Op::attention: return {run_attention, false};
+    case Op::attention_grad: return {run_attention_grad, false};
     default: return {};
   }
 }

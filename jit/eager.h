@@ -50,5 +50,7 @@ void run_rms_norm_grad(const Step& step);
 void run_cross_entropy(const Step& step);
 void run_cross_entropy_grad(const Step& step);
 void run_dropout(const Step& step);
+void run_attention(const Step& step);
+void run_attention_grad(const Step& step);
 
 }  // namespace sinter::jit

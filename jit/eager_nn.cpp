@@ -1,6 +1,7 @@
 #include <array>
 
 #include "jit/eager.h"
+#include "kernels/attention.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/dropout.h"
 #include "kernels/gemm.h"
@@ -59,6 +60,22 @@ kernels::CrossEntropyOperands loss_operands(const Step& step, std::size_t first)
   operands.reduction = static_cast<int>(node.fixed()[0]);
   operands.ignore_index = node.slots()[0].integer;
   operands.smoothing = node.slots()[1].real;
+  return operands;
+}
+
+/// The operands of attention from input `first` on.
+kernels::AttentionOperands attention_operands(const Step& step, std::size_t first) {
+  const Node& node = step.node;
+  kernels::AttentionOperands operands;
+  operands.q = step.inputs[first];
+  operands.k = step.inputs[first + 1];
+  operands.v = step.inputs[first + 2];
+  if (node.fixed()[1] != 0) operands.mask = step.inputs[first + 3];
+  operands.causal = node.fixed()[0] != 0;
+  operands.scale = node.slots()[0].real;
+  operands.dropout = node.fixed()[2] != 0 ? node.slots()[1].real : 0;
+  operands.seed = unsigned_slot(node, 2);
+  operands.ordinal = unsigned_slot(node, 3);
   return operands;
 }
 
@@ -130,6 +147,15 @@ void run_cross_entropy_grad(const Step& step) {
 void run_dropout(const Step& step) {
   kernels::dropout(step.inputs[0], step.node.slots()[0].real, unsigned_slot(step.node, 1),
                    unsigned_slot(step.node, 2), step.outputs[0]);
+}
+
+void run_attention(const Step& step) {
+  kernels::attention(attention_operands(step, 0), step.outputs[0]);
+}
+
+void run_attention_grad(const Step& step) {
+  kernels::attention_grad(step.inputs[0], attention_operands(step, 1), step.outputs[0],
+                          step.outputs[1], step.outputs[2]);
 }
 
 }  // namespace sinter::jit
