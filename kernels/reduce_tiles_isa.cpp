@@ -12,6 +12,7 @@ constexpr double infinity = __builtin_inf();
 // For sums of floats that is -0, as -0 + 0 is 0.
 
 struct Sum {
+  static constexpr bool has_quick = false;
   template <class V>
   SINTER_INLINE static V of(const V& a, const V& b) {
     return a + b;
@@ -20,6 +21,7 @@ struct Sum {
   static constexpr C neutral = static_cast<C>(-0.0);
 };
 struct Prod {
+  static constexpr bool has_quick = false;
   template <class V>
   SINTER_INLINE static V of(const V& a, const V& b) {
     return a * b;
@@ -27,7 +29,21 @@ struct Prod {
   template <class C>
   static constexpr C neutral = 1;
 };
+struct Larger {
+  template <class V>
+  SINTER_INLINE static V of(const V& a, const V& b) {
+    return select(a < b, b, a);
+  }
+};
+struct Smaller {
+  template <class V>
+  SINTER_INLINE static V of(const V& a, const V& b) {
+    return select(b < a, b, a);
+  }
+};
 struct Amax {
+  static constexpr bool has_quick = true;
+  using Quick = Larger;
   template <class V>
   SINTER_INLINE static V of(const V& a, const V& b) {
     return m::maximum(a, b);
@@ -38,6 +54,8 @@ struct Amax {
 template <>
 constexpr std::int64_t Amax::neutral<std::int64_t> = INT64_MIN;
 struct Amin {
+  static constexpr bool has_quick = true;
+  using Quick = Smaller;
   template <class V>
   SINTER_INLINE static V of(const V& a, const V& b) {
     return m::minimum(a, b);
@@ -103,17 +121,40 @@ struct Lanes {
   }
 };
 
+/// A row in the order of reduce.h; visit(lanes) sees all elements.
+template <class C, class F, class Visit>
+SINTER_INLINE C row_by(const C* from, std::int64_t extent, C neutral, Visit visit) {
+  constexpr std::int64_t width = 4 * vector_size;
+  Lanes<C> lanes =
+      extent < width ? Lanes<C>::load_partial(from, extent, neutral) : Lanes<C>::load(from);
+  visit(lanes);
+  std::int64_t i = width;
+  for (; i + width <= extent; i += width) {
+    const Lanes<C> next = Lanes<C>::load(from + i);
+    visit(next);
+    lanes.template combine<F>(next);
+  }
+  if (i < extent) {
+    const Lanes<C> next = Lanes<C>::load_partial(from + i, extent - i, neutral);
+    visit(next);
+    lanes.template combine<F>(next);
+  }
+  return lanes.template combined<F>();
+}
+
 template <class C, class F>
 SINTER_INLINE C row(const C* from, std::int64_t extent) {
-  constexpr std::int64_t width = 4 * vector_size;
-  if (extent < width)
-    return Lanes<C>::load_partial(from, extent, F::template neutral<C>).template combined<F>();
-  Lanes<C> lanes = Lanes<C>::load(from);
-  std::int64_t i = width;
-  for (; i + width <= extent; i += width) lanes.template combine<F>(Lanes<C>::load(from + i));
-  if (i < extent)
-    lanes.template combine<F>(Lanes<C>::load_partial(from + i, extent - i, F::template neutral<C>));
-  return lanes.template combined<F>();
+  constexpr C neutral = F::template neutral<C>;
+  if constexpr (F::has_quick && static_cast<C>(0.5) != 0) {
+    // Without NaN, and unless zeros of both signs may be there, a bare comparison is enough.
+    MaskOf<C> nan = Vec<C>(C(0)) != Vec<C>(C(0));
+    const C best = row_by<C, typename F::Quick>(
+        from, extent, neutral, [&](const Lanes<C>& x) __attribute__((always_inline)) {
+          nan = either(nan, either(either(x.a != x.a, x.b != x.b), either(x.c != x.c, x.d != x.d)));
+        });
+    if (!any(nan) && best != 0) return best;
+  }
+  return row_by<C, F>(from, extent, neutral, [](const Lanes<C>&) {});
 }
 
 template <class C, class F>

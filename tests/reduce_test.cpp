@@ -268,6 +268,17 @@ TEST_CASE("reduce: NaN wins amax and amin at every position") {
     }
 }
 
+TEST_CASE("reduce: of zeros, amax takes +0 and amin -0") {
+  for (const std::int64_t n : {2, 17, 64, 200})
+    for (std::int64_t p = 0; p < n; ++p) {
+      KernelArray row(f32, {n});
+      row.fill([&](std::int64_t i) { return i == p ? 0.0 : -0.0; });
+      CHECK(!std::signbit(run(Op::amax, row.const_view(), 1, f32).get<float>(0)));
+      row.fill([&](std::int64_t i) { return i == p ? -0.0 : 0.0; });
+      CHECK(std::signbit(run(Op::amin, row.const_view(), 1, f32).get<float>(0)));
+    }
+}
+
 TEST_CASE("reduce: tails have no element of their own") {
   KernelArray twos(f32, {17}), up(f32, {19}), down(f32, {19}), truths(boolean, {19});
   twos.fill([](std::int64_t) { return 2; });
