@@ -2,6 +2,7 @@
 
 #include "runtime/evaluate.h"
 
+#include <chrono>
 #include <mutex>
 
 #include "jit/execute.h"
@@ -24,13 +25,29 @@ std::mutex& launch_mutex() {
 /// The state of evaluation: one for the process, guarded by the launch lock.
 struct Evaluator {
   jit::ProgramCache programs;
-  std::uint64_t nodes_evaluated = 0;
+  EvaluationStatistics statistics;  // but for the counts that the cache keeps
 };
 
 Evaluator& evaluator() {
   static Evaluator evaluator;
   return evaluator;
 }
+
+/// Adds the time of each stage to its sum.
+class Stopwatch {
+ public:
+  /// Ends a stage.
+  void lap(std::uint64_t& sum) {
+    const Clock::time_point now = Clock::now();
+    sum += static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(now - last_).count());
+    last_ = now;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_ = Clock::now();
+};
 
 /// What this evaluation computes: what was asked for, what was written, what something outside of
 /// the graph still refers to.
@@ -107,21 +124,29 @@ jit::Trace linearise_sound(const std::vector<NodeRef>& roots, WrittenVariables& 
 
 /// The stages, in order. Throws what the data showed.
 void run_pipeline(const std::vector<NodeRef>& roots, WrittenVariables& written) {
+  Evaluator& state = evaluator();
+  EvaluationStatistics& statistics = state.statistics;
+  Stopwatch watch;
   const Level how = level();
   const jit::Trace trace = linearise_sound(roots, written, how);
-  if (!trace.steps.empty()) {
-    Evaluator& state = evaluator();
-    std::shared_ptr<const jit::Program> program = state.programs.find(trace);
-    if (!program) program = state.programs.add(jit::build_program(trace, how), trace);
-    jit::Outcome outcome = jit::execute(*program, trace, find_donated(trace, written));
-    if (outcome.failure) {
-      spread_failure(trace, outcome.failed_step, outcome.failure);
-      std::rethrow_exception(outcome.failure);
-    }
-    commit(*program, trace, outcome);
-    state.nodes_evaluated += trace.steps.size();
+  watch.lap(statistics.linearise_ns);
+  if (trace.steps.empty()) return written.commit();
+
+  std::shared_ptr<const jit::Program> program = state.programs.find(trace);
+  watch.lap(statistics.match_ns);
+  if (!program) program = state.programs.add(jit::build_program(trace, how), trace);
+  watch.lap(statistics.build_ns);
+
+  jit::Outcome outcome = jit::execute(*program, trace, find_donated(trace, written));
+  watch.lap(statistics.execute_ns);
+  if (outcome.failure) {
+    spread_failure(trace, outcome.failed_step, outcome.failure);
+    std::rethrow_exception(outcome.failure);
   }
+  statistics.nodes_evaluated += trace.steps.size();
+  commit(*program, trace, outcome);
   written.commit();
+  watch.lap(statistics.commit_ns);
 }
 
 }  // namespace
@@ -146,8 +171,11 @@ void submit(Where where) { evaluate({}, where); }
 EvaluationStatistics evaluation_statistics() {
   const LaunchLock lock;
   const Evaluator& state = evaluator();
-  return {state.programs.misses(), state.programs.hits(), state.programs.size(),
-          state.nodes_evaluated};
+  EvaluationStatistics statistics = state.statistics;
+  statistics.programs_built = state.programs.misses();
+  statistics.programs_found = state.programs.hits();
+  statistics.programs_held = state.programs.size();
+  return statistics;
 }
 
 void reset_programs() {

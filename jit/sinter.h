@@ -1,7 +1,8 @@
 /// \file
-/// Everything a user of sinter needs. Includes only; embedders write <sinter/sinter.h>.
+/// Everything a user of sinter needs. Includes only; embedders write `#include <sinter/sinter.h>`.
 #pragma once
 
+#include "../runtime/attributes.h"
 #include "../runtime/autocast.h"
 #include "../runtime/dlpack.h"
 #include "../runtime/dtype.h"
@@ -10,6 +11,7 @@
 #include "../runtime/grad.h"
 #include "../runtime/level.h"
 #include "../runtime/log.h"
+#include "../runtime/memory.h"
 #include "../runtime/modes.h"
 #include "../runtime/ops.h"
 #include "../runtime/options.h"

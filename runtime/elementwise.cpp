@@ -106,7 +106,9 @@ Operand::Operand(const Variable& variable, Where where)
     : tensor_(variable.value()), where_(where) {}
 
 Tensor clamp(const Tensor& a, Operand low, Operand high, Where at) {
-  return minimum(maximum(a, std::move(low), at), std::move(high), at);
+  // Not by minimum and maximum: at a limit the whole gradient is that of `a`.
+  const Tensor raised = where(less(a, low, at), low, a, at);
+  return where(greater(raised, high, at), high, raised, at);
 }
 
 Tensor lerp(const Tensor& start, const Tensor& end, Operand weight, Where at) {

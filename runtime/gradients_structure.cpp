@@ -60,6 +60,14 @@ std::vector<Tensor> differentiate_prod(const GradientContext& context) {
   return {context.g() * where(zero, at_zero, elsewhere)};
 }
 
+/// g * x / norm, and 0 where the norm is 0: the direction of least length among the subgradients.
+std::vector<Tensor> differentiate_norm(const GradientContext& context) {
+  const Tensor& length = context.result;
+  const Tensor zero = sinter::equal(length, 0.0);
+  const Tensor scale = where(zero, 0.0, context.g() / where(zero, 1.0, length));
+  return {context.inputs[0] * scale};
+}
+
 std::vector<Tensor> differentiate_extremum(const GradientContext& context) {
   const Tensor& x = context.inputs[0];
   Dims axes;
@@ -83,6 +91,7 @@ GradientRule structure_gradient_rule(Op op) {
     case Op::custom_gradient: return differentiate_custom;
     case Op::sum: return differentiate_sum;
     case Op::prod: return differentiate_prod;
+    case Op::norm: return differentiate_norm;
     case Op::amax:
     case Op::amin: return differentiate_extremum;
     default: return nullptr;

@@ -1,0 +1,167 @@
+// ops: what calling costs. Prints the host's time a node for recording, finding the program and
+// letting go, and the time of single ops at the sizes of the small captioner.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <sinter/sinter.h>
+
+#include "models/arguments.h"
+
+namespace sinter {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double nanoseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
+  return values[values.size() / 2];
+}
+
+struct HostCost {
+  double record_ns = 0, linearise_ns = 0, match_ns = 0, execute_ns = 0, commit_ns = 0;
+};
+
+/// A graph like a training step's: elementwise, reductions, views, on tensors without elements, so
+/// that only the host's part is left.
+Tensor record_graph(const Tensor& x, int rounds) {
+  Tensor y = x;
+  for (int i = 0; i < rounds; ++i) {
+    y = tanh(y * x + y);
+    y = y - mean(y, {1}, true);
+    y = reshape(transpose(y), {x.size(0), x.size(1)});
+  }
+  return y;
+}
+
+constexpr int nodes_a_round = 7;
+
+HostCost measure_host(int rounds, int repeats) {
+  const Tensor x = zeros({0, 64}).evaluate();
+  record_graph(x, rounds).evaluate();
+  std::vector<double> record, linearise, match, execute, commit;
+  const double nodes = nodes_a_round * rounds;
+  for (int i = 0; i < repeats; ++i) {
+    const EvaluationStatistics before = evaluation_statistics();
+    const Clock::time_point start = Clock::now();
+    const Tensor y = record_graph(x, rounds);
+    record.push_back(nanoseconds_since(start) / nodes);
+    y.evaluate();
+    const EvaluationStatistics after = evaluation_statistics();
+    const auto each = [&](std::uint64_t EvaluationStatistics::*member) {
+      return static_cast<double>(after.*member - before.*member) / nodes;
+    };
+    linearise.push_back(each(&EvaluationStatistics::linearise_ns));
+    match.push_back(each(&EvaluationStatistics::match_ns));
+    execute.push_back(each(&EvaluationStatistics::execute_ns));
+    commit.push_back(each(&EvaluationStatistics::commit_ns));
+  }
+  return {median(record), median(linearise), median(match), median(execute), median(commit)};
+}
+
+struct OpCase {
+  std::string name;
+  std::function<std::vector<Tensor>()> run;  // results to be evaluated
+};
+
+double microseconds(const OpCase& op, int repeats) {
+  std::vector<double> times;
+  for (int i = 0; i < repeats + 3; ++i) {
+    const Clock::time_point start = Clock::now();
+    const std::vector<Tensor> results = op.run();
+    results[0].evaluate();
+    if (i >= 3) times.push_back(nanoseconds_since(start) / 1e3);
+  }
+  return median(times);
+}
+
+std::vector<OpCase> op_cases(std::int64_t rows, std::int64_t width) {
+  Generator generator(1);
+  const auto random = [&](const Shape& shape) { return normal(shape, generator).evaluate(); };
+  const Tensor x = random({rows, width}), y = random({rows, width}), w = random({width, width}),
+               gain = random({width}), bias = random({width});
+  const Tensor targets = random_integers({rows}, 0, width, generator).evaluate();
+  const auto with_gradient = [](std::function<Tensor(const Tensor&)> f, Tensor at) {
+    return [f, at] {
+      const Tensor result = f(at);
+      return vjp({result}, {ones_like(result)}, {at});
+    };
+  };
+  return {
+      {"add", [=] { return std::vector{x + y}; }},
+      {"gelu_tanh(x * w + b) + x", [=] { return std::vector{gelu_tanh(x * gain + bias) + x}; }},
+      {"sum of columns", [=] { return std::vector{sum(x, {0})}; }},
+      {"softmax", [=] { return std::vector{softmax(x)}; }},
+      {"softmax with gradient", with_gradient([](const Tensor& a) { return softmax(a); }, x)},
+      {"layer_norm", [=] { return std::vector{layer_norm(x, gain, bias)}; }},
+      {"layer_norm with gradient",
+       with_gradient([=](const Tensor& a) { return layer_norm(a, gain, bias); }, x)},
+      {"cross_entropy with gradient",
+       with_gradient([=](const Tensor& a) { return cross_entropy(a, targets); }, x)},
+      {"matmul", [=] { return std::vector{matmul(x, w)}; }},
+      {"cast to bf16", [=] { return std::vector{cast(x, bf16)}; }},
+  };
+}
+
+int run(std::span<const char* const> arguments) {
+  std::int64_t rows = 4096, width = 1024;
+  int repeats = 30;
+  bool json = false, host_only = false, help_asked = false;
+  const std::vector<models::Option> options{
+      {"rows", "of the operands", rows},
+      {"width", "of the operands", width},
+      {"repeats", "times each is run; the median is printed", repeats},
+      {"host-only", "only what the host does", host_only},
+      {"json", "one line of JSON in place of the tables", json},
+      {"help", "this list", help_asked},
+  };
+  models::read_arguments(arguments, options);
+  if (help_asked) {
+    fmt::print("ops [options]\n{}", models::help(options));
+    return 0;
+  }
+  if (rows < 1 || width < 1 || repeats < 1)
+    throw UsageError("--rows, --width and --repeats are at least 1");
+  const HostCost host = measure_host(200, repeats);
+  nlohmann::ordered_json report{{"record_ns", host.record_ns},
+                                {"linearise_ns", host.linearise_ns},
+                                {"match_ns", host.match_ns},
+                                {"execute_ns", host.execute_ns},
+                                {"commit_ns", host.commit_ns}};
+  if (!json)
+    fmt::print(
+        "host, ns a node: record {:.0f}, linearise {:.0f}, match {:.0f}, run nothing {:.0f}, "
+        "commit {:.0f}\n",
+        host.record_ns, host.linearise_ns, host.match_ns, host.execute_ns, host.commit_ns);
+  if (!host_only) {
+    for (const OpCase& op : op_cases(rows, width)) {
+      const double us = microseconds(op, repeats);
+      report["microseconds"][op.name] = us;
+      if (!json) fmt::print("{:<30}{:>12.1f} us\n", op.name, us);
+    }
+  }
+  if (json) fmt::print("{}\n", report.dump());
+  return 0;
+}
+
+}  // namespace
+}  // namespace sinter
+
+int main(int count, char** arguments) {
+  try {
+    return sinter::run({arguments + 1, static_cast<std::size_t>(count - 1)});
+  } catch (const sinter::Error& error) {
+    fmt::print(stderr, "ops: {}\n", error.what());
+    return 2;
+  }
+}

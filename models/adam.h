@@ -1,0 +1,81 @@
+/// \file
+/// Adam and AdamW over all parameters at once.
+///
+/// Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015; Loshchilov and Hutter,
+/// "Decoupled Weight Decay Regularization", 2019; Reddi et al., "On the Convergence of Adam and
+/// Beyond", 2018 (amsgrad). The formula is PyTorch's: epsilon is added to the root of the corrected
+/// second moment.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <sinter/sinter.h>
+
+namespace sinter::models {
+
+struct AdamOptions {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+  bool decoupled = false;  ///< AdamW: the decay acts on the parameter, not through the gradient
+  bool amsgrad = false;    ///< divides by the largest second moment so far
+};
+
+struct ParameterGroup {
+  std::vector<Variable> parameters;
+  AdamOptions options;
+};
+
+class Adam {
+ public:
+  /// \throws UsageError for options out of range and a parameter that is not floating or named
+  /// twice.
+  explicit Adam(std::vector<ParameterGroup> groups, Where where = Where::current());
+  Adam(std::vector<Variable> parameters, const AdamOptions& options,
+       Where where = Where::current());
+
+  /// One step with a gradient for each parameter, in the order of the groups; one that is not
+  /// defined leaves its parameter and its step count as they are. Moments and arithmetic are f32
+  /// for 16-bit parameters. Nothing is computed before the step's end; all of it or nothing is
+  /// done.
+  void step(const std::vector<Tensor>& gradients, Where where = Where::current());
+
+  /// The groups, to change learning rates and the like between steps; that compiles nothing anew.
+  std::vector<ParameterGroup>& groups() { return groups_; }
+  void set_learning_rate(double rate);
+
+  /// Moments and step counts by name: `NAME.first`, `NAME.second`, `NAME.steps`, and `NAME.largest`
+  /// with amsgrad, NAME being the parameter's.
+  std::map<std::string, Tensor, std::less<>> state() const;
+  /// \throws UsageError for a tensor that is missing or of another shape; then nothing is changed.
+  void load_state(const std::map<std::string, Tensor, std::less<>>& state,
+                  Where where = Where::current());
+
+ private:
+  /// What is kept for one parameter.
+  struct Moments {
+    Variable first, second, largest;  // largest: with amsgrad
+    Variable steps;                   // f64 []
+  };
+  struct Batch;  // positions of one group and dtype that are updated together
+
+  void check(Where where) const;
+  void update(const AdamOptions& options, const Batch& batch, Where where) const;
+  std::vector<std::pair<std::string, Variable>> named_state() const;
+
+  std::vector<ParameterGroup> groups_;
+  std::vector<std::vector<Moments>> moments_;  // as groups_
+  std::uint32_t region_ = new_region();
+};
+
+/// Scales the gradients so that their norm, taken over all elements of all of them, is at most
+/// `largest`: by min(1, largest / (norm + 1e-6)). Those not defined stay so. Returns the norm
+/// before.
+Tensor clip_by_global_norm(std::vector<Tensor>& gradients, double largest,
+                           Where where = Where::current());
+
+}  // namespace sinter::models

@@ -1,0 +1,108 @@
+#include "models/arguments.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace sinter::models {
+namespace {
+
+[[noreturn]] void refuse(const std::string& problem) { throw UsageError(problem); }
+
+template <typename T>
+Option::Fill number(const std::string& name, T& value) {
+  return [name, &value](std::string_view text) {
+    T read{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+    if (error != std::errc() || end != text.data() + text.size())
+      refuse(fmt::format("--{}: {} is no number of its kind", name, text));
+    value = read;
+  };
+}
+
+}  // namespace
+
+Option::Option(std::string name, std::string meaning, std::int64_t& value)
+    : name_(std::move(name)),
+      meaning_(std::move(meaning)),
+      shown_(fmt::format("{}", value)),
+      fill_(number(name_, value)) {}
+
+Option::Option(std::string name, std::string meaning, std::uint64_t& value)
+    : name_(std::move(name)),
+      meaning_(std::move(meaning)),
+      shown_(fmt::format("{}", value)),
+      fill_(number(name_, value)) {}
+
+Option::Option(std::string name, std::string meaning, int& value)
+    : name_(std::move(name)),
+      meaning_(std::move(meaning)),
+      shown_(fmt::format("{}", value)),
+      fill_(number(name_, value)) {}
+
+Option::Option(std::string name, std::string meaning, double& value)
+    : name_(std::move(name)),
+      meaning_(std::move(meaning)),
+      shown_(fmt::format("{}", value)),
+      fill_(number(name_, value)) {}
+
+Option::Option(std::string name, std::string meaning, std::string& value)
+    : name_(std::move(name)),
+      meaning_(std::move(meaning)),
+      shown_(value),
+      fill_([&value](std::string_view text) { value = text; }) {}
+
+Option::Option(std::string name, std::string meaning, bool& value)
+    : name_(std::move(name)),
+      meaning_(std::move(meaning)),
+      takes_text_(false),
+      fill_([&value](std::string_view) { value = true; }) {}
+
+Option::Option(std::string name, std::string meaning, std::string& value,
+               std::vector<std::string> allowed)
+    : name_(std::move(name)),
+      meaning_(fmt::format("{}: {}", meaning, fmt::join(allowed, ", "))),
+      shown_(value),
+      fill_([name = name_, allowed, &value](std::string_view text) {
+        if (std::find(allowed.begin(), allowed.end(), text) == allowed.end())
+          refuse(fmt::format("--{}: {} is none of {}", name, text, fmt::join(allowed, ", ")));
+        value = text;
+      }) {}
+
+std::string Option::help() const {
+  const std::string left = takes_text_ ? fmt::format("--{} VALUE", name_) : "--" + name_;
+  const std::string standard = shown_.empty() ? "" : fmt::format(" [{}]", shown_);
+  return fmt::format("  {:<24} {}{}\n", left, meaning_, standard);
+}
+
+void read_arguments(std::span<const char* const> arguments, const std::vector<Option>& options) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string_view argument = arguments[i];
+    if (!argument.starts_with("--")) refuse(fmt::format("{}: not an option", argument));
+    argument.remove_prefix(2);
+    const std::size_t equals = argument.find('=');
+    const std::string_view name = argument.substr(0, equals);
+    const auto option = std::find_if(options.begin(), options.end(),
+                                     [&](const Option& known) { return known.name() == name; });
+    if (option == options.end()) refuse(fmt::format("--{}: no such option", name));
+    if (!option->takes_text()) {
+      if (equals != std::string_view::npos) refuse(fmt::format("--{} takes no value", name));
+      option->fill("");
+    } else if (equals != std::string_view::npos) {
+      option->fill(argument.substr(equals + 1));
+    } else {
+      if (i + 1 == arguments.size()) refuse(fmt::format("--{}: the value is missing", name));
+      option->fill(arguments[++i]);
+    }
+  }
+}
+
+std::string help(const std::vector<Option>& options) {
+  std::string text;
+  for (const Option& option : options) text += option.help();
+  return text;
+}
+
+}  // namespace sinter::models

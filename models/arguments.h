@@ -1,0 +1,50 @@
+/// \file
+/// Command lines: options with values, checked against a closed list.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sinter/sinter.h>
+
+namespace sinter::models {
+
+/// One option. Its text is read by the type of the variable it fills.
+class Option {
+ public:
+  using Fill = std::function<void(std::string_view text)>;
+
+  Option(std::string name, std::string meaning, std::int64_t& value);
+  Option(std::string name, std::string meaning, std::uint64_t& value);
+  Option(std::string name, std::string meaning, int& value);
+  Option(std::string name, std::string meaning, double& value);
+  Option(std::string name, std::string meaning, std::string& value);
+  /// A switch: takes no text, sets `value`.
+  Option(std::string name, std::string meaning, bool& value);
+  /// One of `allowed`.
+  Option(std::string name, std::string meaning, std::string& value,
+         std::vector<std::string> allowed);
+
+  const std::string& name() const { return name_; }
+  bool takes_text() const { return takes_text_; }
+  void fill(std::string_view text) const { fill_(text); }
+  /// `--name VALUE  meaning (default)`.
+  std::string help() const;
+
+ private:
+  std::string name_, meaning_, shown_;
+  bool takes_text_ = true;
+  Fill fill_;
+};
+
+/// Fills the options' variables from `--name value` and `--name=value`.
+/// \throws UsageError naming the argument for an unknown option, a missing or a bad value.
+void read_arguments(std::span<const char* const> arguments, const std::vector<Option>& options);
+
+/// A line for each option.
+std::string help(const std::vector<Option>& options);
+
+}  // namespace sinter::models

@@ -1,0 +1,203 @@
+// captioner: trains, measures and shows the image captioner.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <span>
+
+#include "models/accuracy.h"
+#include "models/arguments.h"
+#include "models/digits.h"
+#include "models/picture.h"
+#include "models/progress.h"
+#include "models/synthetic.h"
+#include "models/trainer.h"
+
+namespace sinter::models {
+namespace {
+
+constexpr std::uint64_t training_seed = 1, held_out_seed = 2;
+constexpr std::int64_t held_out_samples = 1000;
+
+struct Choices {
+  std::string data = "digits";
+  std::string preset = "tiny";
+  std::string out = "captioner-checkpoint";
+  std::string resume;
+  std::int64_t save_every = 0;
+  std::int64_t stop_after = 0;
+  std::int64_t count = 4;
+  std::int64_t first = 0;
+  std::int64_t samples = held_out_samples;
+  int workers = 1;
+  double dropout = -1;
+  bool show = false;
+};
+
+std::shared_ptr<const Dataset> training_data(const Choices& choices, const Preset& sizes) {
+  if (choices.data == "digits")
+    return std::make_shared<DigitCaptions>(DigitPool::training, training_seed, INT64_C(1) << 40);
+  return std::make_shared<SyntheticCaptions>(
+      SyntheticOptions{.image_side = sizes.model.encoder.image_size,
+                       .longest_caption = sizes.longest_caption,
+                       .vocabulary = sizes.model.decoder.vocabulary});
+}
+
+TrainerData trainer_data(const Choices& choices, const Preset& sizes) {
+  const std::int64_t columns = choices.data == "digits" ? digit_columns : sizes.longest_caption;
+  return {training_data(choices, sizes), {.columns = columns}, choices.workers};
+}
+
+void set_dropout(CaptionerConfig& config, double p) {
+  config.decoder.embedding_dropout = p;
+  config.decoder.attention_dropout = p;
+  config.decoder.residual_dropout = p;
+}
+
+void print_accuracy(const Accuracy& accuracy) {
+  fmt::print("held-out digits {:.1f} %, captions {:.1f} % of {}\n", 100 * accuracy.by_word(),
+             100 * accuracy.by_caption(), accuracy.captions);
+}
+
+Accuracy measure(const Captioner& captioner, std::int64_t samples) {
+  const DigitCaptions held_out(DigitPool::held_out, held_out_seed, samples);
+  return measure_accuracy(captioner, held_out, samples, digit_columns);
+}
+
+void show_captions(const Captioner& captioner, std::int64_t first, std::int64_t count) {
+  const DigitCaptions held_out(DigitPool::held_out, held_out_seed, first + count);
+  const PictureStyle style =
+      ::isatty(STDOUT_FILENO) == 1 ? PictureStyle::shades : PictureStyle::letters;
+  for (std::int64_t i = first; i < first + count; ++i) {
+    const Sample sample = held_out.sample(i);
+    const Batch batch = collate({&sample, 1}, canvas_side, {.columns = digit_columns});
+    const auto captions = captioner.caption(batch.pixels, digit_columns);
+    constexpr std::size_t plane = canvas_side * canvas_side;
+    fmt::print("{}  caption: {}\n  truth:   {}\n\n",
+               picture(std::span(sample.pixels).first(plane), canvas_side, 2.0f, style),
+               digit_words().text(captions[0]), digit_words().text(sample.words));
+  }
+}
+
+Trainer start_trainer(const Choices& choices, const Recipe& recipe, const Preset& sizes) {
+  if (!choices.resume.empty()) return Trainer::resume(choices.resume, trainer_data(choices, sizes));
+  CaptionerConfig config = sizes.model;
+  if (choices.data == "digits") {
+    config.encoder.initializer_range = config.decoder.initializer_range = 0.125;
+    set_dropout(config, 0);
+  }
+  if (choices.dropout >= 0) set_dropout(config, choices.dropout);
+  return {config, recipe, trainer_data(choices, sizes)};
+}
+
+int train(std::span<const char* const> arguments) {
+  Choices choices;
+  Recipe recipe = digits_recipe();
+  const std::vector<Option> options{
+      {"data", "what to learn", choices.data, {"digits", "synthetic"}},
+      {"preset", "size of the model", choices.preset, {"tiny", "small", "base"}},
+      {"steps", "optimizer steps", recipe.steps},
+      {"batch", "images a step", recipe.batch},
+      {"accumulation", "parts a batch is cut into", recipe.accumulation},
+      {"rate", "peak learning rate", recipe.peak_rate},
+      {"warmup", "steps of warm-up", recipe.warmup_steps},
+      {"beta2", "Adam's second decay", recipe.beta2},
+      {"weight-decay", "decoupled weight decay", recipe.weight_decay},
+      {"clip", "largest norm of the gradients, 0 for none", recipe.clip_norm},
+      {"dropout", "of GPT-2, in place of the recipe's", choices.dropout},
+      {"seed", "of first values and dropout", recipe.seed},
+      {"bf16", "matrix products in bf16", recipe.bf16},
+      {"workers", "threads that make batches", choices.workers},
+      {"out", "directory of the checkpoint", choices.out},
+      {"resume", "go on from this checkpoint, with its recipe", choices.resume},
+      {"save-every", "steps between checkpoints, 0 for one at the end", choices.save_every},
+      {"stop-after", "end after this many steps in all, as if interrupted", choices.stop_after},
+      {"show", "print accuracy and some captions at the end", choices.show},
+  };
+  if (!arguments.empty() && std::string_view(arguments[0]) == "--help") {
+    fmt::print("captioner train [options]\n{}", help(options));
+    return 0;
+  }
+  read_arguments(arguments, options);
+  Trainer trainer = start_trainer(choices, recipe, preset(choices.preset));
+  const std::int64_t total = trainer.recipe().steps;
+  const std::int64_t end = choices.stop_after > 0 ? std::min(choices.stop_after, total) : total;
+  {
+    Progress progress("training", total, trainer.steps_done());
+    while (trainer.steps_done() < end) {
+      const Tensor loss = trainer.step();
+      const std::int64_t done = trainer.steps_done();
+      if (progress.due(done)) progress.show(done, loss.item<double>());
+      const bool saves = choices.save_every > 0 && done % choices.save_every == 0;
+      if (saves || done == end) trainer.save(choices.out);
+    }
+  }
+  fmt::print("checkpoint in {}\n", choices.out);
+  if (choices.show) {
+    print_accuracy(measure(trainer.captioner(), held_out_samples));
+    show_captions(trainer.captioner(), 0, choices.count);
+  }
+  return 0;
+}
+
+std::unique_ptr<Captioner> load_captioner(const std::string& directory) {
+  auto captioner = std::make_unique<Captioner>(load_config(directory));
+  load_parameters(directory, captioner->parameters());
+  return captioner;
+}
+
+int evaluate_checkpoint(std::span<const char* const> arguments) {
+  Choices choices;
+  const std::vector<Option> options{
+      {"checkpoint", "directory that train wrote", choices.out},
+      {"samples", "held-out images", choices.samples},
+  };
+  if (!arguments.empty() && std::string_view(arguments[0]) == "--help") {
+    fmt::print("captioner eval [options]\n{}", help(options));
+    return 0;
+  }
+  read_arguments(arguments, options);
+  print_accuracy(measure(*load_captioner(choices.out), choices.samples));
+  return 0;
+}
+
+int caption(std::span<const char* const> arguments) {
+  Choices choices;
+  const std::vector<Option> options{
+      {"checkpoint", "directory that train wrote", choices.out},
+      {"first", "number of the first held-out image", choices.first},
+      {"count", "images to show", choices.count},
+  };
+  if (!arguments.empty() && std::string_view(arguments[0]) == "--help") {
+    fmt::print("captioner caption [options]\n{}", help(options));
+    return 0;
+  }
+  read_arguments(arguments, options);
+  show_captions(*load_captioner(choices.out), choices.first, choices.count);
+  return 0;
+}
+
+int run(std::span<const char* const> arguments) {
+  const std::string_view command = arguments.empty() ? "" : arguments[0];
+  if (command == "train") return train(arguments.subspan(1));
+  if (command == "eval") return evaluate_checkpoint(arguments.subspan(1));
+  if (command == "caption") return caption(arguments.subspan(1));
+  fmt::print(stderr, "usage: captioner train | eval | caption [--help] [options]\n");
+  return command == "--help" ? 0 : 2;
+}
+
+}  // namespace
+}  // namespace sinter::models
+
+int main(int count, char** arguments) {
+  try {
+    return sinter::models::run({arguments + 1, static_cast<std::size_t>(count - 1)});
+  } catch (const sinter::Error& error) {
+    fmt::print(stderr, "captioner: {}\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "captioner: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,231 @@
+// Differentiation: what can be asked for, what is kept and let go, and derivatives at odd places.
+// (Each op's derivative is compared with finite differences by op_test.cpp.)
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/each_level.h"
+
+namespace sinter::tests {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// d sum(f(x)) / dx.
+template <typename F>
+Floats derivative(F&& f, const Floats& x) {
+  const Tensor at = floats(x);
+  const Tensor g = grad(sum(f(at)), std::vector<Tensor>{at})[0];
+  return g.defined() ? g.to_host<float>() : Floats{};
+}
+
+}  // namespace
+
+TEST_CASE("gradients meet where paths meet, and broadcasting is undone") {
+  at_each_level([] {
+    const Tensor x = reshape(arange(6, f32), {2, 3}), b = floats({1, 2, 3}), s = full({}, 2);
+    const Tensor loss = sum((x + b) * s * x);
+    const auto g = grad(loss, std::vector<Tensor>{x, b, s});
+    CHECK(g[0].to_host<float>() == Floats{2, 8, 14, 14, 20, 26});
+    CHECK(g[1].to_host<float>() == Floats{6, 10, 14});
+    CHECK(g[2].item<float>() == 89);
+  });
+}
+
+TEST_CASE("what does not depend has no gradient, bool and integers pass none") {
+  const Tensor x = ones({2}), unused = ones({2});
+  const auto g = grad(sum(x * 2), std::vector<Tensor>{x, unused});
+  CHECK(g[0].defined());
+  CHECK_FALSE(g[1].defined());
+  const Tensor chain = sum(cast(cast(x, i32), f32));
+  CHECK_FALSE(grad(chain, std::vector<Tensor>{x})[0].defined());
+}
+
+TEST_CASE("no_grad and detach cut, enable_grad mends") {
+  at_each_level([] {
+    const Variable w(floats({3}), "w");
+    const auto of = [&](const Tensor& y) { return grad(sum(y), std::vector<Variable>{w})[0]; };
+    CHECK(of(w * detach(w.value())).to_host<float>() == Floats{3});
+    Tensor cut, mended;
+    {
+      const NoGrad off;
+      cut = w * 5;
+      const EnableGrad on;
+      mended = w * 7;
+    }
+    CHECK_FALSE(cut.requires_grad());
+    CHECK(of(cut + w).to_host<float>() == Floats{1});
+    CHECK(of(mended).to_host<float>() == Floats{7});
+  });
+}
+
+TEST_CASE("second and third derivatives") {
+  at_each_level([] {
+    const Tensor x = floats({2, -1});
+    const GradOptions again{.create_graph = true};
+    const Tensor first = grad(sum(x * x * x * x), std::vector<Tensor>{x}, again)[0];
+    const Tensor second = grad(sum(first), std::vector<Tensor>{x}, again)[0];
+    const Tensor third = grad(sum(second), std::vector<Tensor>{x})[0];
+    CHECK(first.to_host<float>() == Floats{32, -4});
+    CHECK(second.to_host<float>() == Floats{48, 12});
+    CHECK(third.to_host<float>() == Floats{48, -24});
+  });
+}
+
+TEST_CASE("a composite is differentiated twice through its decomposition") {
+  at_each_level([] {
+    // softmax of two: s' = s (1 - s), s'' = s (1 - s)(1 - 2 s).
+    const Tensor x = from_host(std::vector<double>{0.3, -0.4}, {2});
+    const Tensor first =
+        grad(select(softmax(x), 0, 0), std::vector<Tensor>{x}, {.create_graph = true})[0];
+    const Tensor second = grad(select(first, 0, 0), std::vector<Tensor>{x})[0];
+    const double s = 1 / (1 + std::exp(-0.7));
+    CHECK(first.to_host<double>()[0] == doctest::Approx(s * (1 - s)));
+    CHECK(second.to_host<double>()[0] == doctest::Approx(s * (1 - s) * (1 - 2 * s)));
+    CHECK(second.to_host<double>()[1] == doctest::Approx(-s * (1 - s) * (1 - 2 * s)));
+  });
+}
+
+TEST_CASE("a gradient can be taken after the loss was read") {
+  at_each_level([] {
+    const Variable w(floats({2, 3}), "w");
+    const Tensor loss = sum(square(w.value()) * 0.5);
+    CHECK(loss.item<float>() == 6.5f);
+    CHECK(grad(loss, std::vector<Variable>{w})[0].to_host<float>() == Floats{2, 3});
+  });
+}
+
+TEST_CASE("the saved value is the one of the time, whatever happens to the name") {
+  at_each_level([] {
+    Tensor x = from_host(Floats{1, 2}, {1, 2});
+    const Variable w(ones({2, 1}), "w");
+    const Tensor y = sum(matmul(x, w));
+    x *= 2;
+    w.set(w * 100);
+    CHECK(x.to_host<float>() == Floats{2, 4});
+    const Tensor g = grad(y, std::vector<Tensor>{w.value()})[0];
+    CHECK_FALSE(g.defined());  // the cell's value now is not the one y was made of
+  });
+  at_each_level([] {
+    Tensor x = from_host(Floats{1, 2}, {1, 2});
+    const Variable w(ones({2, 1}), "w");
+    const Tensor y = sum(matmul(x, w));
+    const Tensor old = w.value();
+    x *= 2;
+    CHECK(grad(y, std::vector<Tensor>{old})[0].to_host<float>() == Floats{1, 2});
+  });
+}
+
+TEST_CASE("a way that was cut is an error with the place, not a missing gradient") {
+  const Tensor x = ones({2});
+  const Tensor y = exp(x);
+  y.evaluate();
+  const std::string message = usage_message([&] { grad(sum(y * 2), std::vector<Tensor>{x}); });
+  CHECK(contains(message, "exp"));
+  CHECK(contains(message, "grad_test.cpp"));
+  CHECK(contains(message, "Variable"));
+}
+
+TEST_CASE("the loss is one floating number") {
+  const Tensor x = ones({2});
+  CHECK(contains(usage_message([&] { grad(x * 2, std::vector<Tensor>{x}); }), "f32 [2]"));
+  CHECK(contains(usage_message([&] { grad(sum(cast(x, i64)), std::vector<Tensor>{x}); }), "i64"));
+  CHECK(contains(usage_message([&] { grad({}, std::vector<Tensor>{x}); }), "not defined"));
+}
+
+TEST_CASE("custom_gradient") {
+  at_each_level([] {
+    const Tensor x = floats({1, 2});
+    const auto clip = [&](const Tensor& a) {
+      return custom_gradient(
+          [](const std::vector<Tensor>& in) { return in[0] * 3; },
+          [](const std::vector<Tensor>& in, const Tensor& result, const Tensor& g) {
+            return std::vector<Tensor>{g * 100 + result * 0 + in[0]};
+          },
+          {a});
+    };
+    CHECK(clip(x).to_host<float>() == Floats{3, 6});
+    CHECK(grad(sum(clip(x) * 2), std::vector<Tensor>{x})[0].to_host<float>() == Floats{201, 202});
+    const auto wrong = [&] {
+      const Tensor y = custom_gradient([](const std::vector<Tensor>& in) { return in[0] * 3; },
+                                       [](const std::vector<Tensor>&, const Tensor&,
+                                          const Tensor&) { return std::vector<Tensor>{ones({7})}; },
+                                       {x});
+      grad(sum(y), std::vector<Tensor>{x});
+    };
+    CHECK(contains(usage_message(wrong), "[7]"));
+  });
+}
+
+TEST_CASE("gradients at ties") {
+  at_each_level([] {
+    CHECK(derivative([](const Tensor& x) { return amax(x); }, {1, 3, 3}) == Floats{0, 0.5f, 0.5f});
+    CHECK(derivative([](const Tensor& x) { return relu(x); }, {0}) == Floats{0});
+    CHECK(derivative([](const Tensor& x) { return clamp(x, 0, 6); }, {-1, 0, 3, 6, 7}) ==
+          Floats{0, 1, 1, 1, 0});
+    CHECK(derivative([](const Tensor& x) { return maximum(x, 2); }, {1, 2, 3}) ==
+          Floats{0, 0.5f, 1});
+  });
+}
+
+TEST_CASE("gelu's derivatives are finite far out") {
+  at_each_level([] {
+    const auto exact = derivative([](const Tensor& x) { return gelu(x); },
+                                  {1, -1, 1e20f, -1e20f, infinity, -infinity});
+    const auto tanh_kind = derivative([](const Tensor& x) { return gelu_tanh(x); },
+                                      {1, -1, 1e20f, -1e20f, infinity, -infinity});
+    CHECK(exact[0] == doctest::Approx(1.0833155));
+    CHECK(exact[1] == doctest::Approx(-0.0833155));
+    CHECK(tanh_kind[0] == doctest::Approx(1.0829641));
+    CHECK(tanh_kind[1] == doctest::Approx(-0.0829641));
+    for (const auto& values : {exact, tanh_kind}) {
+      CHECK(values[2] == 1);
+      CHECK(values[3] == 0);
+      CHECK(values[4] == 1);
+      CHECK(values[5] == 0);
+    }
+  });
+}
+
+TEST_CASE("derivatives at 0 and of negative bases") {
+  at_each_level([] {
+    const auto length = [](const Tensor& x) { return norm(x); };
+    CHECK(derivative(length, {0, 0, 0}) == Floats{0, 0, 0});
+    const Floats unit = derivative(length, {1, 2, 2});
+    CHECK(unit[0] == doctest::Approx(1.0 / 3));
+    CHECK(unit[2] == doctest::Approx(2.0 / 3));
+    CHECK(derivative([](const Tensor& x) { return abs(x); }, {0}) == Floats{0});
+    CHECK(derivative([](const Tensor& x) { return pow(x, 3); }, {-2}) == Floats{12});
+    CHECK(pow(floats({-2}), 3).item<float>() == -8);
+    CHECK(derivative([](const Tensor& x) { return pow(x, 2); }, {0}) == Floats{0});
+    CHECK(derivative([](const Tensor& x) { return pow(x, 0); }, {0}) == Floats{0});
+    CHECK(pow(floats({0}), 0).item<float>() == 1);
+    CHECK(derivative([](const Tensor& x) { return sqrt(x); }, {0}) == Floats{infinity});
+    CHECK(derivative([](const Tensor& x) { return prod(x); }, {0, 2, 3}) == Floats{6, 0, 0});
+    CHECK(derivative([](const Tensor& x) { return prod(x); }, {0, 0, 3}) == Floats{0, 0, 0});
+    CHECK(derivative([](const Tensor& x) { return elu(x); }, {200, 0.5f}) == Floats{1, 1});
+  });
+}
+
+TEST_CASE("logsumexp at infinities") {
+  at_each_level([] {
+    CHECK(logsumexp(floats({-infinity, -infinity})).item<float>() == -infinity);
+    CHECK(logsumexp(floats({-infinity, 0})).item<float>() == 0);
+    CHECK(derivative([](const Tensor& x) { return logsumexp(x); }, {-infinity, 0}) == Floats{0, 1});
+    CHECK(logsumexp(floats({infinity, 1})).item<float>() == infinity);
+    CHECK(log_softmax(floats({1000, 0})).to_host<float>() == Floats{0, -1000});
+  });
+}
+
+TEST_CASE("an error inside a layer names the user's line too") {
+  const auto layer = [](const Tensor& x, Where where = Where::current()) {
+    const CallScope scope(where);
+    return matmul(x, ones({4, 4}));
+  };
+  const std::string message = usage_message([&] { layer(ones({2, 3})); });
+  CHECK(contains(message, "called from grad_test.cpp:"));
+}
+
+}  // namespace sinter::tests
