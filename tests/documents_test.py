@@ -14,8 +14,8 @@ import documents
 # of the repository, with BUILD in the place of `build`.
 run_by = {
     "tools/start": "tests/start_test.py",
-    "tools/test": "tools/test itself",
-    "tools/test --full": "tools/test itself",
+    "tools/test": "tools/test",
+    "tools/test --full": "tools/test",
     "meson setup build": "tools/setup.sh",
     "meson install -C build": "tests/install_test.py",
     "c++ -std=c++20 example.cpp $(pkg-config --cflags --libs sinter) -o example":
@@ -44,14 +44,26 @@ def check_paths():
                 yield f"{name}: there is no {path}"
 
 
+def check_variables():
+    """The README's table of environment variables is the one of the code."""
+    read = re.findall(r'OptionInfo\{"(\w+)"', (documents.root / "runtime/options.cpp").read_text())
+    shown = re.findall(r"^\| `(SINTER_\w+)` ", (documents.root / "README.md").read_text(), re.MULTILINE)
+    if read != shown:
+        yield f"README.md shows the variables {shown}, runtime/options.cpp reads {read}"
+
+
 def main(build):
-    problems = list(check_paths())
+    problems = [*check_paths(), *check_variables()]
     shown = set()
     for document, command in commands():
         shown.add(command)
         if command not in run_by:
             problems.append(f"{document}: no test runs `{command}`")
     problems += [f"no document shows `{command}`" for command in run_by.keys() - shown]
+    problems += [
+        f"there is no {test}" for test in sorted(set(run_by.values()) - {"here"})
+        if not (documents.root / test).exists()
+    ]
     for command in sorted(shown & run_by.keys()):
         if run_by[command] != "here":
             continue
