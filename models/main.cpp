@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <span>
 
 #include "models/accuracy.h"
@@ -80,6 +81,14 @@ void show_captions(const Captioner& captioner, std::int64_t first, std::int64_t 
   }
 }
 
+/// Finds out before the first step, and not after the last, that nothing can be written.
+void prepare_directory(const std::string& directory) {
+  std::error_code problem;
+  std::filesystem::create_directories(directory, problem);
+  if (problem || ::access(directory.c_str(), W_OK) != 0)
+    throw FileError(fmt::format("{}: no directory that can be written", directory));
+}
+
 Trainer start_trainer(const Choices& choices, const Recipe& recipe, const Preset& sizes) {
   if (!choices.resume.empty()) return Trainer::resume(choices.resume, trainer_data(choices, sizes));
   CaptionerConfig config = sizes.model;
@@ -120,6 +129,7 @@ int train(std::span<const char* const> arguments) {
     return 0;
   }
   read_arguments(arguments, options);
+  prepare_directory(choices.out);
   Trainer trainer = start_trainer(choices, recipe, preset(choices.preset));
   const std::int64_t total = trainer.recipe().steps;
   const std::int64_t end = choices.stop_after > 0 ? std::min(choices.stop_after, total) : total;
