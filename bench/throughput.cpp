@@ -32,6 +32,7 @@ struct Settings {
   double dropout = 0.1;
   std::int64_t warmup = 20;
   std::int64_t active = 100;
+  int threads = 0;
   std::uint64_t seed = 42;
   bool json = false;
   bool help = false;
@@ -165,6 +166,7 @@ nlohmann::ordered_json as_json(const Settings& settings, const Figures& figures)
           {"align", settings.align},
           {"dtype", settings.dtype},
           {"level", settings.level},
+          {"threads", threads()},
           {"dropout", settings.dropout},
           {"warmup", settings.warmup},
           {"active", settings.active},
@@ -205,6 +207,7 @@ int run(std::span<const char* const> arguments) {
       {"dropout", "of GPT-2", settings.dropout},
       {"warmup", "steps before the clock", settings.warmup},
       {"active", "steps on the clock", settings.active},
+      {"threads", "to run on; 0 for what the process may use", settings.threads},
       {"seed", "of data, first values and dropout", settings.seed},
       {"json", "one line of JSON in place of the table", settings.json},
       {"help", "this list", settings.help},
@@ -216,6 +219,7 @@ int run(std::span<const char* const> arguments) {
   }
   if (settings.active < 1 || settings.warmup < 0 || settings.distinct < 1)
     throw UsageError("--active and --distinct are at least 1, --warmup at least 0");
+  if (settings.threads != 0) set_threads(settings.threads);
   set_level(settings.level == "interpret" ? Level::interpret : Level::eager);
   const Figures figures = Benchmark(settings).run();
   if (settings.json) fmt::print("{}\n", as_json(settings, figures).dump());

@@ -18,5 +18,6 @@
 #include "../runtime/random.h"
 #include "../runtime/shape.h"
 #include "../runtime/tensor.h"
+#include "../runtime/threads.h"
 #include "../runtime/variable.h"
 #include "statistics.h"

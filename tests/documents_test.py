@@ -22,6 +22,11 @@ run_by = {
         "tests/install_test.py",
     "./example": "tests/install_test.py",
     "ninja -C build": "here",
+    "build/models/captioner train --steps 20 --out build/example": "here",
+    "build/models/captioner eval --checkpoint build/example --samples 100": "here",
+    "build/models/captioner caption --checkpoint build/example --count 2": "here",
+    "build/bench/throughput --preset tiny --warmup 2 --active 10": "here",
+    "build/bench/ops --host-only": "here",
 }
 
 
@@ -54,19 +59,17 @@ def check_variables():
 
 def main(build):
     problems = [*check_paths(), *check_variables()]
-    shown = set()
+    shown = {}  # in the order of the documents: one may need what another has made
     for document, command in commands():
-        shown.add(command)
+        shown[command] = document
         if command not in run_by:
             problems.append(f"{document}: no test runs `{command}`")
-    problems += [f"no document shows `{command}`" for command in run_by.keys() - shown]
+    problems += [f"no document shows `{command}`" for command in run_by.keys() - shown.keys()]
     problems += [
         f"there is no {test}" for test in sorted(set(run_by.values()) - {"here"})
         if not (documents.root / test).exists()
     ]
-    for command in sorted(shown & run_by.keys()):
-        if run_by[command] != "here":
-            continue
+    for command in (command for command in shown if run_by.get(command) == "here"):
         status = subprocess.run(
             re.sub(r"\bbuild\b", build, command), shell=True, cwd=documents.root,
             stdin=subprocess.DEVNULL,
