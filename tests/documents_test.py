@@ -13,7 +13,7 @@ import documents
 # Each command of a ```sh block, and the test that runs it. `here` ones are run below, in the root
 # of the repository, with BUILD in the place of `build`.
 run_by = {
-    "tools/start": "tools/start",
+    "tools/start": "tests/start_test.py",
     "tools/test": "tools/test",
     "tools/test --full": "tools/test",
     "meson setup build": "tools/setup.sh",
