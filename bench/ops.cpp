@@ -7,11 +7,13 @@
 #include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <sinter/sinter.h>
 
+#include "bench/instruction_counter.h"
 #include "models/arguments.h"
 
 namespace sinter {
@@ -30,6 +32,8 @@ double median(std::vector<double> values) {
 
 struct HostCost {
   double record_ns = 0, linearise_ns = 0, match_ns = 0, execute_ns = 0, commit_ns = 0;
+  /// Instructions a node; nothing where the machine does not count them for programs.
+  std::optional<double> record_instructions, evaluate_instructions;
 };
 
 /// A graph like a training step's: elementwise, reductions, views, on tensors without elements, so
@@ -45,6 +49,19 @@ Tensor record_graph(const Tensor& x, int rounds) {
 }
 
 constexpr int nodes_a_round = 7;
+
+void count_instructions(const Tensor& x, int rounds, HostCost& cost) {
+  const double nodes = nodes_a_round * rounds;
+  const InstructionCounter counter;
+  const auto start = counter.read();
+  const Tensor y = record_graph(x, rounds);
+  const auto recorded = counter.read();
+  y.evaluate();
+  const auto evaluated = counter.read();
+  if (!start || !recorded || !evaluated) return;
+  cost.record_instructions = static_cast<double>(*recorded - *start) / nodes;
+  cost.evaluate_instructions = static_cast<double>(*evaluated - *recorded) / nodes;
+}
 
 HostCost measure_host(int rounds, int repeats) {
   const Tensor x = zeros({0, 64}).evaluate();
@@ -66,7 +83,10 @@ HostCost measure_host(int rounds, int repeats) {
     execute.push_back(each(&EvaluationStatistics::execute_ns));
     commit.push_back(each(&EvaluationStatistics::commit_ns));
   }
-  return {median(record), median(linearise), median(match), median(execute), median(commit)};
+  HostCost cost{
+      median(record), median(linearise), median(match), median(execute), median(commit), {}, {}};
+  count_instructions(x, rounds, cost);
+  return cost;
 }
 
 struct OpCase {
@@ -143,6 +163,11 @@ int run(std::span<const char* const> arguments) {
         "host, ns a node: record {:.0f}, linearise {:.0f}, match {:.0f}, run nothing {:.0f}, "
         "commit {:.0f}\n",
         host.record_ns, host.linearise_ns, host.match_ns, host.execute_ns, host.commit_ns);
+  if (!json && host.record_instructions)
+    fmt::print("host, instructions a node: record {:.0f}, evaluate {:.0f}\n",
+               *host.record_instructions, *host.evaluate_instructions);
+  if (!json && !host.record_instructions)
+    fmt::print("host, instructions a node: this machine does not count them for programs\n");
   if (!host_only) {
     for (const OpCase& op : op_cases(rows, width)) {
       const double us = microseconds(op, repeats);
