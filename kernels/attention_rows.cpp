@@ -5,12 +5,22 @@ namespace sinter::kernels {
 inline namespace SINTER_ISA {
 namespace {
 
-/// Whether each of sixteen bools is false.
+/// Whether each of sixteen bools is false; lanes past a part are.
 template <class C>
-SINTER_INLINE MaskOf<C> is_false(const std::uint8_t* from) {
+SINTER_INLINE MaskOf<C> are_false(const std::uint8_t* from) {
   const VecI32 bools = load_u8(from);
   if constexpr (sizeof(C) == 4) return bools == VecI32(0);
   else return to_i64(bools) == VecI(0);
+}
+template <class C>
+SINTER_INLINE MaskOf<C> are_false(const std::uint8_t* from, Whole) {
+  return are_false<C>(from);
+}
+template <class C>
+SINTER_INLINE MaskOf<C> are_false(const std::uint8_t* from, Part part) {
+  std::uint8_t bools[vector_size] = {};
+  for (std::ptrdiff_t i = 0; i < part.count; ++i) bools[i] = from[i];
+  return are_false<C>(bools);
 }
 
 /// Keys that query `i` may see by its position; what lies past them is not computed.
@@ -20,49 +30,41 @@ SINTER_INLINE std::int64_t visible(const HeadScores<C>& s, std::int64_t i) {
   return s.causal && reach < s.keys ? reach : s.keys;
 }
 
+/// Products of q and k to scores; -inf in the lanes past n. Returns the largest.
 template <class C>
-SINTER_INLINE void scale_row(const HeadScores<C>& s, std::int64_t i, std::int64_t n, C* row) {
+SINTER_INLINE C scale_row(const HeadScores<C>& s, std::int64_t i, std::int64_t n, C* row) {
   using V = Vec<C>;
-  const V scale = V(s.scale), never = V(-static_cast<C>(__builtin_inff()));
+  constexpr C never = -static_cast<C>(__builtin_inff());
+  const V scale = V(s.scale);
   const C* const added = s.added == nullptr ? nullptr : s.added + i * s.mask_step;
   const std::uint8_t* const seen = s.seen == nullptr ? nullptr : s.seen + i * s.mask_step;
-  each_vector(n, [&](std::ptrdiff_t at, auto part) SINTER_LOOP_BODY {
-    V score = V::load(row + at) * scale;
-    if (added != nullptr) score = score + part.load(added + at, C(0));
-    score.store(row + at);
+  V most = V(never);
+  each_vector(n, [&](std::ptrdiff_t j, auto part) SINTER_LOOP_BODY {
+    V score = V::load(row + j) * scale;
+    if (added != nullptr) score = score + part.load(added + j, C(0));
+    if (seen != nullptr) score = select(are_false<C>(seen + j, part), V(never), score);
+    score = part.keep(score, never);
+    score.store(row + j);
+    most = select(most < score, score, most);
   });
-  if (seen == nullptr) return;
-  std::int64_t j = 0;
-  for (; j + vector_size <= n; j += vector_size)
-    select(is_false<C>(seen + j), never, V::load(row + j)).store(row + j);
-  for (; j < n; ++j)
-    if (seen[j] == 0) row[j] = -static_cast<C>(__builtin_inff());
+  return fold_max(most);
 }
 
-/// Scores to probabilities before they are divided by their sum, which is returned; zeros from n to
-/// `width`. A row that sees nothing gives zeros.
+/// Scores, the largest of which is `most`, to probabilities before they are divided by their sum,
+/// which is returned; zeros from n to `width`. A row that sees nothing gives zeros.
 template <class C>
-SINTER_INLINE C exponentials(C* row, std::int64_t n, std::int64_t width) {
+SINTER_INLINE C exponentials(C* row, std::int64_t n, std::int64_t width, C most) {
   using V = Vec<C>;
-  const C most = row_max(row, n);
   const V shift = V(most == -static_cast<C>(__builtin_inff()) ? C(0) : most);
-  V sum[2] = {V(C(0)), V(C(0))};
+  V sum = V(C(0));
   std::int64_t j = 0;
-  for (; j + 2 * vector_size <= n; j += 2 * vector_size) {
-    const V a = m::exp(V::load(row + j) - shift);
-    const V b = m::exp(V::load(row + j + vector_size) - shift);
-    a.store(row + j);
-    b.store(row + j + vector_size);
-    sum[0] = sum[0] + a;
-    sum[1] = sum[1] + b;
+  for (; j < n; j += vector_size) {
+    const V e = m::exp(V::load(row + j) - shift);
+    e.store(row + j);
+    sum = sum + e;
   }
-  each_vector(n - j, [&](std::ptrdiff_t i, auto part) SINTER_LOOP_BODY {
-    const V a = part.keep(m::exp(V::load(row + j + i) - shift), C(0));
-    a.store(row + j + i);
-    sum[0] = sum[0] + a;
-  });
-  for (j = padded(n); j < width; j += vector_size) V(C(0)).store(row + j);
-  return fold_sum(sum[0] + sum[1]);
+  for (; j < width; j += vector_size) V(C(0)).store(row + j);
+  return fold_sum(sum);
 }
 
 /// row *= factor, with dropout where there is any.
@@ -127,8 +129,8 @@ void forward(const HeadScores<C>& s, HeadRows<C> q, HeadRows<C> k, HeadRows<C> v
     for (std::int64_t i = 0; i < block.rows; ++i) {
       C* const row = scores + i * width;
       const std::int64_t n = visible(s, first + i);
-      scale_row(s, first + i, n, row);
-      const C factor = inverse(exponentials(row, n, padded(block.keys)));
+      const C most = scale_row(s, first + i, n, row);
+      const C factor = inverse(exponentials(row, n, padded(block.keys), most));
       scale_kept(s, draws_of(s, first + i, n, buffer), n, factor, row);
     }
     multiply<C>({scores, width, 1, block.rows, block.keys, v_panels, s.keys * vector_size,
@@ -160,8 +162,8 @@ SINTER_INLINE void gradient_of_row(const HeadScores<C>& s, std::int64_t i, std::
                                    C* ds, C* dropped, float* buffer) {
   using V = Vec<C>;
   const std::int64_t n = visible(s, i);
-  scale_row(s, i, n, p);
-  const C factor = inverse(exponentials(p, n, width));
+  const C most = scale_row(s, i, n, p);
+  const C factor = inverse(exponentials(p, n, width, most));
   scale_kept(s, nullptr, n, factor, p);
   const float* const draws = draws_of(s, i, n, buffer);
   if (draws != nullptr) {

@@ -112,17 +112,47 @@ SINTER_INLINE void pack_rows(const C* from, std::int64_t step, std::int64_t rows
     });
 }
 
+/// Four by four elements, transposed. `to_step` elements from one row of the result to the next.
+template <class C>
+SINTER_INLINE void transpose_four(const C* from, std::int64_t step, C* to, std::int64_t to_step) {
+  using V4 [[gnu::vector_size(4 * sizeof(C))]] = C;
+  V4 a, b, c, d;
+  __builtin_memcpy(&a, from, sizeof a);
+  __builtin_memcpy(&b, from + step, sizeof b);
+  __builtin_memcpy(&c, from + 2 * step, sizeof c);
+  __builtin_memcpy(&d, from + 3 * step, sizeof d);
+  const V4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  const V4 ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const V4 cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const V4 cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  const V4 rows[4] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
+                      __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+                      __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
+                      __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+  each_number<4>([&](auto i) SINTER_LOOP_BODY {
+    __builtin_memcpy(to + i() * to_step, &rows[i()], sizeof(V4));
+  });
+}
+
 /// Rows [rows, columns] to panels of their transpose, whose columns the rows are; the depth is
 /// `columns`.
 template <class C>
 SINTER_INLINE void pack_transposed(const C* from, std::int64_t step, std::int64_t rows,
                                    std::int64_t columns, C* to) {
+  const std::int64_t whole = columns / 4 * 4;
   for (std::int64_t panel = 0; panel < rows; panel += vector_size, to += columns * vector_size) {
-    for (std::int64_t j = 0; j < vector_size; ++j) {
+    const std::int64_t inside = rows - panel < vector_size ? rows - panel : vector_size;
+    std::int64_t j = 0;
+    for (; j + 4 <= inside; j += 4) {
       const C* const row = from + (panel + j) * step;
-      const bool inside = panel + j < rows;
-      for (std::int64_t k = 0; k < columns; ++k) to[k * vector_size + j] = inside ? row[k] : C(0);
+      for (std::int64_t k = 0; k < whole; k += 4)
+        transpose_four(row + k, step, to + k * vector_size + j, vector_size);
+      for (std::int64_t k = whole; k < columns; ++k)
+        for (std::int64_t i = 0; i < 4; ++i) to[k * vector_size + j + i] = row[i * step + k];
     }
+    for (; j < vector_size; ++j)
+      for (std::int64_t k = 0; k < columns; ++k)
+        to[k * vector_size + j] = j < inside ? from[(panel + j) * step + k] : C(0);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "kernels/math.h"
+#include "kernels/register_part.h"
 #include "kernels/vector.h"
 
 namespace sinter::kernels {
@@ -23,42 +24,55 @@ struct Number {
   constexpr int operator()() const { return n; }
 };
 
-/// The sum of the lanes of a vector, by halves. The halves are shuffles of constant lanes.
-template <class V>
-SINTER_INLINE auto fold_lanes(V x) {
+/// The lanes of a vector combined by halves: lane i with lane i + lanes / 2, and so on down. The
+/// halves are shuffles of constant lanes.
+template <class V, class Op>
+SINTER_INLINE auto fold_lanes(V x, Op op) {
   constexpr int lanes = static_cast<int>(sizeof(V) / sizeof(x[0]));
   if constexpr (lanes == 16)
-    return fold_lanes(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
-                      __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
+    return fold_lanes(op(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7),
+                         __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15)),
+                      op);
   else if constexpr (lanes == 8)
-    return fold_lanes(__builtin_shufflevector(x, x, 0, 1, 2, 3) +
-                      __builtin_shufflevector(x, x, 4, 5, 6, 7));
+    return fold_lanes(
+        op(__builtin_shufflevector(x, x, 0, 1, 2, 3), __builtin_shufflevector(x, x, 4, 5, 6, 7)),
+        op);
   else if constexpr (lanes == 4)
-    return fold_lanes(__builtin_shufflevector(x, x, 0, 1) + __builtin_shufflevector(x, x, 2, 3));
-  else return x[0] + x[1];
+    return fold_lanes(op(__builtin_shufflevector(x, x, 0, 1), __builtin_shufflevector(x, x, 2, 3)),
+                      op);
+  else return op(x[0], x[1]);
 }
 
-/// The sum of the lanes of `count` registers, the upper half of them added to the lower, and so on
-/// down to single lanes: lane i with lane i + 8, then i + 4, i + 2, i + 1.
-template <class C, int count>
-SINTER_INLINE C fold_registers(const typename Vec<C>::Register* part) {
+/// The lanes of `count` registers combined likewise.
+template <class C, int count, class Op>
+SINTER_INLINE C fold_registers(const typename Vec<C>::Register* part, Op op) {
   using R = typename Vec<C>::Register;
   if constexpr (count == 8) {
-    const R half[4] = {part[0] + part[4], part[1] + part[5], part[2] + part[6], part[3] + part[7]};
-    return fold_registers<C, 4>(half);
+    const R half[4] = {op(part[0], part[4]), op(part[1], part[5]), op(part[2], part[6]),
+                       op(part[3], part[7])};
+    return fold_registers<C, 4>(half, op);
   } else if constexpr (count == 4) {
-    const R half[2] = {part[0] + part[2], part[1] + part[3]};
-    return fold_registers<C, 2>(half);
+    const R half[2] = {op(part[0], part[2]), op(part[1], part[3])};
+    return fold_registers<C, 2>(half, op);
   } else if constexpr (count == 2) {
-    const R half = part[0] + part[1];
-    return fold_registers<C, 1>(&half);
+    const R half = op(part[0], part[1]);
+    return fold_registers<C, 1>(&half, op);
   } else {
-    return fold_lanes(part[0]);
+    return fold_lanes(part[0], op);
   }
 }
+
+/// The sum of the lanes: lane i with lane i + 8, then i + 4, i + 2, i + 1.
 template <class C>
 SINTER_INLINE C fold_sum(const Vec<C>& x) {
-  return fold_registers<C, Vec<C>::parts>(x.part);
+  return fold_registers<C, Vec<C>::parts>(x.part,
+                                          [](auto a, auto b) SINTER_LOOP_BODY { return a + b; });
+}
+/// The largest lane that is not NaN.
+template <class C>
+SINTER_INLINE C fold_max(const Vec<C>& x) {
+  return fold_registers<C, Vec<C>::parts>(
+      x.part, [](auto a, auto b) SINTER_LOOP_BODY { return a < b ? b : a; });
 }
 
 /// A vector all of whose lanes are elements of the row.
@@ -83,11 +97,11 @@ struct Part {
 
   template <class C>
   SINTER_INLINE Vec<C> load(const C* from, C fill) const {
-    return Vec<C>::load_partial(from, count, fill);
+    return load_first(from, count, fill);
   }
   template <class C>
   SINTER_INLINE void store(const Vec<C>& x, C* to) const {
-    x.store_partial(to, count);
+    store_first(x, to, count);
   }
   template <class C>
   SINTER_INLINE Vec<C> keep(const Vec<C>& x, C fill) const {
@@ -120,8 +134,7 @@ SINTER_INLINE C row_max(const C* x, std::ptrdiff_t n) {
     const V a = part.load(x + i + j, lowest);
     most[0] = select(most[0] < a, a, most[0]);
   });
-  const V both = select(most[0] < most[1], most[1], most[0]);
-  return fold(both, [](C a, C b) SINTER_LOOP_BODY { return a < b ? b : a; });
+  return fold_max(select(most[0] < most[1], most[1], most[0]));
 }
 
 /// Adding this changes nothing, not even the sign of a zero.

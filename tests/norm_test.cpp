@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "runtime/cpu/pool.h"
+#include "runtime/cpu/probe.h"
 #include "tests/nn_checks.h"
 
 namespace sinter::tests {
@@ -171,6 +172,22 @@ TEST_CASE("the number of threads changes no bit of a norm or softmax") {
   const auto two = evaluated(record, Level::eager);
   cpu::set_threads(before);
   for (std::size_t i = 0; i < one.size(); ++i) check_same(one[i], two[i]);
+}
+
+TEST_CASE("no instruction set changes a bit of a norm or softmax") {
+  const auto record = [] {
+    return everything(sample({70, 37}), sample({37}, 2), sample({37}, 3), -1);
+  };
+  const cpu::InstructionSet before = cpu::instruction_set();
+  cpu::set_instruction_set(cpu::InstructionSet::portable);
+  const auto portable = evaluated(record, Level::eager);
+  for (const auto set : {cpu::InstructionSet::avx2, cpu::InstructionSet::avx512}) {
+    if (set > cpu::processor().best) continue;
+    cpu::set_instruction_set(set);
+    const auto wide = evaluated(record, Level::eager);
+    for (std::size_t i = 0; i < wide.size(); ++i) check_same(portable[i], wide[i]);
+  }
+  cpu::set_instruction_set(before);
 }
 
 TEST_CASE("gradients of softmax and norms") {
