@@ -39,7 +39,8 @@ class PendingList {
     node->previous_ = last_;
     (last_ ? last_->next_ : first_) = node;
     last_ = node;
-    ++count_;
+    ++size_.nodes;
+    size_.pinned_bytes += node->pinned_bytes_;
   }
 
   static void unlink(Node* node) {
@@ -51,7 +52,8 @@ class PendingList {
       (node->previous_ ? node->previous_->next_ : list->first_) = node->next_;
       (node->next_ ? node->next_->previous_ : list->last_) = node->previous_;
       node->previous_ = node->next_ = nullptr;
-      unused = --list->count_ == 0 && list->orphaned_;
+      list->size_.pinned_bytes -= node->pinned_bytes_;
+      unused = --list->size_.nodes == 0 && list->orphaned_;
     }
     if (unused) delete list;
   }
@@ -62,7 +64,7 @@ class PendingList {
     {
       const std::lock_guard lock(lock_);
       orphaned_ = true;
-      unused = count_ == 0;
+      unused = size_.nodes == 0;
     }
     if (unused) delete this;
   }
@@ -84,16 +86,16 @@ class PendingList {
     return nodes;
   }
 
-  std::int64_t count() {
+  PendingSize size() {
     const std::lock_guard lock(lock_);
-    return count_;
+    return size_;
   }
 
  private:
   SpinLock lock_;
   Node* first_ = nullptr;
   Node* last_ = nullptr;
-  std::int64_t count_ = 0;
+  PendingSize size_;
   bool orphaned_ = false;
 };
 
@@ -184,6 +186,19 @@ std::uint64_t next_walk() {
 
 std::exception_ptr Node::failure() const { return failure_ ? *failure_ : nullptr; }
 
+namespace {
+
+/// What evaluated inputs keep in memory; one that several nodes read counts for each.
+std::int64_t bytes_of_evaluated(std::span<const NodeRef> inputs) {
+  std::int64_t bytes = 0;
+  for (const NodeRef& input : inputs)
+    if (input->state() == NodeState::evaluated && input->value())
+      bytes += static_cast<std::int64_t>(input->value().storage->bytes());
+  return bytes;
+}
+
+}  // namespace
+
 NodeRef record(const NodeSpec& spec) {
   bool tracked = spec.differentiable && is_floating(spec.dtype) && grad_enabled();
   bool requires_grad = false;
@@ -191,6 +206,7 @@ NodeRef record(const NodeSpec& spec) {
     for (const NodeRef& input : spec.inputs) requires_grad |= input->requires_grad;
   Node* node = Node::allocate(spec, tracked, requires_grad);
   NodeRef reference(node);
+  node->pinned_bytes_ = bytes_of_evaluated(spec.inputs);
   thread_list().link(node);
   return reference;
 }
@@ -211,6 +227,6 @@ NodeRef record_leaf(Op op, DType dtype, const Shape& shape, NodeRef input, Value
 
 std::vector<NodeRef> pending_with_handles() { return thread_list().with_handles(); }
 
-std::int64_t pending_count() { return thread_list().count(); }
+PendingSize pending_size() { return thread_list().size(); }
 
 }  // namespace sinter

@@ -153,7 +153,8 @@ class Node {
   Value value_;
   std::unique_ptr<std::exception_ptr> failure_;
 
-  PendingList* list_ = nullptr;  // while pending
+  std::int64_t pinned_bytes_ = 0;  // of the evaluated values this node reads
+  PendingList* list_ = nullptr;    // while pending
   Node* previous_ = nullptr;
   Node* next_ = nullptr;
 };
@@ -174,7 +175,11 @@ NodeRef record_leaf(Op op, DType dtype, const Shape& shape, NodeRef input, Value
 /// first. Evaluation samples this once.
 std::vector<NodeRef> pending_with_handles();
 
-/// How many pending nodes this thread has recorded.
-std::int64_t pending_count();
+/// What this thread has recorded and nobody has evaluated yet.
+struct PendingSize {
+  std::int64_t nodes = 0;
+  std::int64_t pinned_bytes = 0;  ///< of the evaluated values they read, each counted by reader
+};
+PendingSize pending_size();
 
 }  // namespace sinter

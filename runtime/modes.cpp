@@ -19,20 +19,22 @@ thread_local Modes modes;
 
 std::atomic<std::uint32_t> regions{0}, region_calls{0};
 
-/// More pending nodes than this at the end of a region are evaluated, so that a loop which never
+/// A pending graph larger than this at the end of a region is evaluated, so that a loop which never
 /// reads cannot grow without end.
-constexpr std::int64_t most_pending = 50'000;
+constexpr PendingSize most_pending{.nodes = 50'000, .pinned_bytes = std::int64_t{4} << 30};
 
 bool must_submit() {
   if (WrittenVariables::any()) return true;
-  const std::int64_t pending = pending_count();
-  if (pending <= most_pending) return false;
+  const PendingSize pending = pending_size();
+  if (pending.nodes <= most_pending.nodes && pending.pinned_bytes <= most_pending.pinned_bytes)
+    return false;
   if (log_enabled(LogChannel::perf_hints))
     write_log({LogChannel::perf_hints,
                "",
                "the pending graph was evaluated because it had grown too large: read results, or "
                "let go of tensors that are not needed",
-               {{"nodes", std::to_string(pending)}}});
+               {{"nodes", std::to_string(pending.nodes)},
+                {"pinned_bytes", std::to_string(pending.pinned_bytes)}}});
   return true;
 }
 

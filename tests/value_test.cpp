@@ -229,9 +229,35 @@ TEST_CASE("a loop that reads no loss holds no graph and no batch") {
       losses.push_back(loss);
     }
     CHECK(ended == 50);
-    CHECK(pending_count() < 10);
+    CHECK(pending_size().nodes < 10);
     CHECK(losses[0].item<float>() == 98);
   });
+}
+
+TEST_CASE("a graph that nobody reads is evaluated when it has grown too large, with a record") {
+  std::vector<LogRecord> records;
+  const LogSink previous =
+      set_log_sink([&](const LogRecord& record) { records.push_back(record); });
+  set_logs("perf_hints");
+  const std::uint32_t id = new_region();
+  Tensor x = zeros({});
+  for (int i = 0; i < 60; ++i) {
+    const Region region(id);
+    for (int j = 0; j < 500; ++j) x = x + 1;  // two nodes each
+  }
+  CHECK(pending_size().nodes <= 50'000);
+  CHECK(records.size() == 1);
+  CHECK(x.item<float>() == 30'000);
+  const Tensor large = zeros({1 << 20}).evaluate();
+  std::vector<Tensor> held;
+  {
+    const Region region(id);
+    for (int i = 0; i < 1100; ++i) held.push_back(sum(large));  // four MiB are pinned by each
+  }
+  CHECK(pending_size().nodes < 1000);
+  CHECK(records.size() == 2);
+  set_logs("-perf_hints");
+  set_log_sink(previous);
 }
 
 TEST_CASE("handles made and dropped on other threads") {
