@@ -154,7 +154,7 @@ void run_pipeline(const std::vector<NodeRef>& roots, WrittenVariables& written) 
 LaunchLock::LaunchLock() { launch_mutex().lock(); }
 LaunchLock::~LaunchLock() { launch_mutex().unlock(); }
 
-void evaluate(std::span<const NodeRef> roots, Where) {
+void evaluate(std::span<const NodeRef> roots) {
   const LaunchLock lock;
   WrittenVariables written = WrittenVariables::take();
   const std::vector<NodeRef> all = sample_roots(roots, written);
@@ -165,8 +165,6 @@ void evaluate(std::span<const NodeRef> roots, Where) {
     throw;
   }
 }
-
-void submit(Where where) { evaluate({}, where); }
 
 EvaluationStatistics evaluation_statistics() {
   const LaunchLock lock;

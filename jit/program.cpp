@@ -9,18 +9,18 @@
 namespace sinter::jit {
 namespace {
 
-bool division_can_fail(Op op, DType compute) {
+/// Of the elementwise ops only the integer forms can.
+bool op_can_fail(Op op, DType compute) {
   return can_fail_on_data(op) && (info(op).kind != OpKind::elementwise || !is_floating(compute));
 }
 
 bool can_fail(const Node& node) {
   if (node.op == Op::foreach_map) {
     const auto& body = static_cast<const ForeachTrace&>(*node.payload);
-    return std::any_of(body.steps.begin(), body.steps.end(), [](const ForeachStep& step) {
-      return division_can_fail(step.op, step.compute);
-    });
+    return std::any_of(body.steps.begin(), body.steps.end(),
+                       [](const ForeachStep& step) { return op_can_fail(step.op, step.compute); });
   }
-  return division_can_fail(node.op, node.dtype);
+  return op_can_fail(node.op, node.dtype);
 }
 
 /// Handled by the executor itself at every level: the value is another's.
@@ -79,6 +79,7 @@ Program build_program(const Trace& trace, Level level) {
   program.steps.reserve(trace.steps.size());
   for (std::size_t i = 0; i < trace.steps.size(); ++i) {
     const Node& node = *trace.steps[i];
+    // Only the stand-ins of a foreach body are data without a value.
     if (node.op == Op::data)
       usage_error("foreach_map", "the body reads the value of an operand", node.where);
     if (node.payload) program.payloads.push_back(node.payload);

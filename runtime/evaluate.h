@@ -18,11 +18,10 @@ class LaunchLock {
 };
 
 /// Computes `roots`, every Variable written since the last evaluation, and every pending value of
-/// this thread that something outside the graph refers to. Throws what the data showed; then no
-/// Variable has changed and every value that depends on the fault fails in the same way.
-void evaluate(std::span<const NodeRef> roots, Where where);
-
-/// As evaluate with no roots, at the end of a region that wrote a Variable.
-void submit(Where where);
+/// this thread that something outside the graph refers to.
+/// \throws UsageError for what the data showed, with the line of the op; then every Variable
+/// written since the last evaluation has its old value again, and every value that depends on the
+/// fault fails with the same error.
+void evaluate(std::span<const NodeRef> roots);
 
 }  // namespace sinter

@@ -61,7 +61,7 @@ Region::~Region() noexcept(false) {
   modes.region = previous_;
   const bool outermost = previous_.region == 0;
   const bool leaving_by_exception = std::uncaught_exceptions() > exceptions_;
-  if (outermost && !leaving_by_exception && must_submit()) submit(Where::current());
+  if (outermost && !leaving_by_exception && must_submit()) evaluate({});
 }
 
 BackwardRegion::BackwardRegion(RegionTag tag) : previous_(modes.region) {

@@ -1,5 +1,6 @@
 /// \file
-/// What a thread can switch for a while: gradients, autocast, the region nodes are tagged with.
+/// What a thread can switch for a while: gradients, and the region nodes are tagged with. Autocast
+/// is in autocast.h.
 #pragma once
 
 #include <optional>
@@ -39,13 +40,15 @@ class EnableGrad {
 /// The region new nodes of this thread are tagged with.
 RegionTag current_region();
 
-/// While alive, nodes of this thread carry the tag of a region; at the end, if the region wrote a
-/// Variable and is the outermost one, the pending work is submitted without waiting for a read.
+/// While alive, nodes of this thread carry the tag of a region. At the end of the outermost one,
+/// the pending work is submitted without waiting for a read where a Variable has been written since
+/// the last evaluation, or where the pending graph has grown beyond 50,000 nodes (channel
+/// perf_hints).
 class Region {
  public:
   /// `region`: an id from new_region(). Each Region object is one call of it.
   explicit Region(std::uint32_t region);
-  /// Submits. Not done when leaving by an exception.
+  /// Submits, and throws what evaluation throws. Not done when leaving by an exception.
   ~Region() noexcept(false);
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;

@@ -99,7 +99,7 @@ const Tensor& Tensor::evaluate(Where where) const {
   require_defined("evaluate", *this, where);
   if (node_->state() == NodeState::pending) {
     const NodeRef root = ref();
-    sinter::evaluate({&root, 1}, where);
+    sinter::evaluate({&root, 1});
   }
   if (node_->state() == NodeState::failed) std::rethrow_exception(node_->failure());
   return *this;
