@@ -115,7 +115,7 @@ def suites(folder, label="", suite_filter=None, house=True):
         if suite_filter:
             command = [command[0], f"--test-suite={suite_filter}"]
         yield Job(
-            label + test["name"], command, 7200 if suite_filter else test["timeout"] or 1800,
+            label + test["name"], command, 7200 if label else test["timeout"] or 1800,
             test["env"] | (sanitizer_options if label else {}), is_doctest,
         )
 
