@@ -49,7 +49,7 @@ template <class V>
 SINTER_INLINE V erfc(V x) {
   const V a = clamp(abs(x), V(0.0f), V(10.5f));
   const Scaled<V> e = decay_of_square(a, 1.0f);
-  const V tail = scale(e.value * mills_ratio(a * 0x1.6a09e6p0f), e.n + 1.0f);
+  const V tail = scale(times(e, mills_ratio(a * 0x1.6a09e6p0f)), e.n + 1.0f);
   return select(x < V(0.0f), 2.0f - tail, tail);
 }
 
@@ -61,7 +61,7 @@ template <class V>
 SINTER_INLINE V gelu(V x) {
   const V t = clamp(abs(x), V(0.0f), V(gelu_limit));
   const Scaled<V> e = decay_of_square(t, 0.5f);
-  const V tail = scale(e.value * (t * mills_ratio(t)), e.n);
+  const V tail = scale(times(e, t * mills_ratio(t)), e.n);
   return select(x < V(0.0f), V(0.0f), x) - tail;
 }
 
@@ -70,7 +70,7 @@ template <class V>
 SINTER_INLINE V gelu_derivative(V x) {
   const V t = clamp(abs(x), V(0.0f), V(gelu_limit));
   const Scaled<V> e = decay_of_square(t, 0.5f);
-  const V lower = scale(e.value * fma(t, V(-0x1.988454p-2f), mills_ratio(t)), e.n);
+  const V lower = scale(times(e, fma(t, V(-0x1.988454p-2f), mills_ratio(t))), e.n);
   return select(x < V(0.0f), lower, 1.0f - lower);
 }
 
@@ -94,26 +94,18 @@ SINTER_INLINE TwoParts<V> gelu_tanh_argument(V x) {
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))); 0 at -infinity.
 template <class V>
 SINTER_INLINE V gelu_tanh(V x) {
-  const V t = clamp(abs(x), V(0.0f), V(gelu_limit));
-  const TwoParts<V> u = gelu_tanh_argument(t);
-  const Scaled<V> e = decay(u.high, u.low);
-  const auto negative = x < V(0.0f);
-  const V quotient = select(negative, -t * e.value, x) / (1.0f + scale(e.value, e.n));
-  return scale(quotient, select(negative, e.n, V(0.0f)));
+  const auto u = gelu_tanh_argument(clamp(abs(x), V(0.0f), V(gelu_limit)));
+  const V bounded = select(x < V(-gelu_limit), V(-gelu_limit), x);
+  return times_logistic(bounded, decay(u.high, u.low));
 }
 
 /// s (1 + x (1 - s) u') with s = sigmoid(u); 0 and 1 at the infinities.
 template <class V>
 SINTER_INLINE V gelu_tanh_derivative(V x) {
-  const V inside = clamp(x, V(-gelu_limit), V(gelu_limit)), t = abs(inside);
-  const TwoParts<V> u = gelu_tanh_argument(t);
-  const Scaled<V> d = decay(u.high, u.low);
-  const V e = scale(d.value, d.n), r = 1.0f / (1.0f + e);
-  const V slope = inside * fma(inside * inside, V(0x1.b6676cp-3f), V(0x1.988454p0f));
-  const auto negative = x < V(0.0f);
-  const V s = select(negative, d.value, V(1.0f)) * r;
-  const V complement = select(negative, V(1.0f), e) * r;
-  return scale(s * fma(slope, complement, V(1.0f)), select(negative, d.n, V(0.0f)));
+  const V bounded = clamp(x, V(-gelu_limit), V(gelu_limit));
+  const auto u = gelu_tanh_argument(abs(bounded));
+  const V slope = bounded * fma(bounded * bounded, V(0x1.b6676cp-3f), V(0x1.988454p0f));
+  return logistic_derivative(slope, decay(u.high, u.low), x < V(0.0f));
 }
 
 }  // namespace m::f32

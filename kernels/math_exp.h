@@ -32,10 +32,10 @@ SINTER_INLINE V exp_poly(V r) {
               0.000199450893f);
 }
 
-/// value * 2^n
+/// (value + low) * 2^n, where low is what rounding `value` lost.
 template <class V>
 struct Scaled {
-  V value, n;
+  V value, low, n;
 };
 
 /// e^x for |x| below 2^20.
@@ -43,7 +43,8 @@ template <class V>
 SINTER_INLINE Scaled<V> exp_scaled(V x) {
   const V n = fma(x, V(0x1.715476p0f), V(rounder)) - rounder;
   const V r = fma(n, V(-ln2_low), fma(n, V(-ln2_high), x));
-  return {fma(exp_poly(r), r * r, r) + 1.0f, n};
+  const V above_one = fma(exp_poly(r), r * r, r), value = above_one + 1.0f;
+  return {value, (1.0f - value) + above_one, n};
 }
 
 /// e^(x + x_low) for a small x_low, with the rounding of r carried along too.
@@ -52,7 +53,14 @@ SINTER_INLINE Scaled<V> exp_scaled(V x, V x_low) {
   const V n = fma(x, V(0x1.715476p0f), V(rounder)) - rounder;
   const V first = fma(n, V(-ln2_high), x), second = fma(n, V(-ln2_low), x_low);
   const V r = first + second, rest = second - (r - first);
-  return {(r + fma(exp_poly(r), r * r, rest)) + 1.0f, n};
+  const V above_one = r + fma(exp_poly(r), r * r, rest), value = above_one + 1.0f;
+  return {value, (1.0f - value) + above_one, n};
+}
+
+/// e.value * factor, without the error of e.value; the caller scales it by 2^n.
+template <class V>
+SINTER_INLINE V times(const Scaled<V>& e, V factor) {
+  return fma(e.value, factor, e.low * factor);
 }
 
 /// Beyond these e^x is 0 or infinity.
@@ -116,14 +124,7 @@ SINTER_INLINE V tanh(V x) {
   const V inside = clamp(a, V(0.0f), V(10.0f));
   const Scaled<V> e = exp_scaled(inside + inside);
   const V large = 1.0f - 2.0f / (scale(e.value, e.n) + 1.0f);
-  return select(a < V(1.0f), small, copysign(large, x));
-}
-
-/// 1 / (1 + e^-x), from e^-|x| so that nothing overflows.
-template <class V>
-SINTER_INLINE V sigmoid(V x) {
-  const V e = exp(-abs(x));
-  return select(x < V(0.0f), e, V(1.0f)) / (1.0f + e);
+  return copysign(select(a < V(1.0f), small, large), x);  // small is +0 at -0
 }
 
 /// What is small because of a factor e^-t is computed from that factor's `value`, and scaled by 2^n
@@ -138,26 +139,44 @@ SINTER_INLINE Scaled<V> decay(V t, V t_low) {
   return exp_scaled(clamp(-t, V(-150.0f), V(0.0f)), -t_low);
 }
 
+/// x / (1 + e^-u), u having the sign of x and e^-|u| being `decayed`: nothing overflows.
+template <class V>
+SINTER_INLINE V times_logistic(V x, const Scaled<V>& decayed) {
+  const auto negative = x < V(0.0f);
+  const V top = select(negative, x * decayed.value, x);
+  const V quotient = top / (1.0f + scale(decayed.value, decayed.n));
+  return scale(quotient, select(negative, decayed.n, V(0.0f)));
+}
+
+/// s (1 + (1 - s) slope) with s = 1 / (1 + e^-u); `negative` where u is.
+template <class V, class M>
+SINTER_INLINE V logistic_derivative(V slope, const Scaled<V>& decayed, const M& negative) {
+  const V e = scale(decayed.value, decayed.n), inverse = 1.0f / (1.0f + e);
+  const V s = select(negative, decayed.value, V(1.0f)) * inverse;
+  const V complement = select(negative, V(1.0f), e) * inverse;
+  const V product = s * fma(slope, complement, V(1.0f));
+  return scale(product, select(negative, decayed.n, V(0.0f)));
+}
+
+/// 1 / (1 + e^-x)
+template <class V>
+SINTER_INLINE V sigmoid(V x) {
+  const V e = exp(-abs(x));
+  return select(x < V(0.0f), e, V(1.0f)) / (1.0f + e);
+}
+
 /// x sigmoid(x); 0 at -infinity.
 template <class V>
 SINTER_INLINE V silu(V x) {
-  const auto negative = x < V(0.0f);
   const V bounded = select(x < V(-150.0f), V(-150.0f), x);
-  const Scaled<V> e = decay(abs(bounded));
-  const V quotient = select(negative, bounded * e.value, x) / (1.0f + scale(e.value, e.n));
-  return scale(quotient, select(negative, e.n, V(0.0f)));
+  return times_logistic(bounded, decay(abs(bounded)));
 }
 
 /// s (1 + x (1 - s)) with s = sigmoid(x); 0 and 1 at the infinities.
 template <class V>
 SINTER_INLINE V silu_derivative(V x) {
-  const V inside = clamp(x, V(-150.0f), V(150.0f));
-  const auto negative = inside < V(0.0f);
-  const Scaled<V> d = decay(abs(inside));
-  const V e = scale(d.value, d.n), r = 1.0f / (1.0f + e);
-  const V s = select(negative, d.value, V(1.0f)) * r;
-  const V complement = select(negative, V(1.0f), e) * r;
-  return scale(s * fma(inside, complement, V(1.0f)), select(negative, d.n, V(0.0f)));
+  const V bounded = clamp(x, V(-150.0f), V(150.0f));
+  return logistic_derivative(bounded, decay(abs(bounded)), x < V(0.0f));
 }
 
 }  // namespace m::f32

@@ -79,8 +79,8 @@ SINTER_INLINE V asinh(V x) {
   const D wide = to_f64(a);
   const V large = to_f32(log2_64(wide + sqrt(fma(wide, wide, D(1.0)))) * ln2_64);
   const V small = fma(fma(z, V(0.075f), V(-1.0f / 6.0f)), z * x, x);
-  const V finite = select(a < V(0x1p-5f), small, copysign(large, x));
-  return select(a < V(infinity), finite, x);
+  const V finite = select(a < V(0x1p-5f), small, large);
+  return select(a < V(infinity), copysign(finite, x), x);
 }
 
 template <class V>

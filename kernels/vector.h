@@ -30,7 +30,7 @@ struct Vec {
 
   Vec() = default;
   SINTER_INLINE Vec(const Vec& other) { copy(other, Parts()); }
-  SINTER_INLINE Vec& operator=(const Vec& other) {
+  SINTER_INLINE Vec& operator=(const Vec& other) {  // NOLINT(bugprone-unhandled-self-assignment)
     copy(other, Parts());
     return *this;
   }
@@ -93,11 +93,13 @@ template <int bytes>
 struct Mask;
 template <>
 struct Mask<4> {
-  Mask4 part[Vec<float>::parts];
+  static constexpr int parts = Vec<float>::parts;
+  Mask4 part[parts];
 };
 template <>
 struct Mask<8> {
-  Mask8 part[Vec<double>::parts];
+  static constexpr int parts = Vec<double>::parts;
+  Mask8 part[parts];
 };
 template <class T>
 using MaskOf = Mask<static_cast<int>(sizeof(T))>;
@@ -117,10 +119,9 @@ SINTER_INLINE R build(F f, std::integer_sequence<int, I...>) {
 /// An R whose register i is f of the i-th registers of a...
 template <class R, class F, class... A>
 SINTER_INLINE R by_register(F f, const A&... a) {
-  constexpr int parts = static_cast<int>(sizeof(R::part) / sizeof(R::part[0]));
   return build<R>(
       [&](int i) __attribute__((always_inline)) { return f(a.part[i]...); },
-      std::make_integer_sequence<int, parts>());
+      std::make_integer_sequence<int, R::parts>());
 }
 
 /// `x` with the same type, for arguments that shall not take part in deduction.
