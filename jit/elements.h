@@ -2,41 +2,17 @@
 /// Elements of views, one at a time: what the interpreter is written in.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 #include <vector>
 
 #include "kernels/view.h"
+#include "runtime/element.h"
 
 namespace sinter::jit {
 
 using kernels::ConstView;
 using kernels::View;
-
-template <typename T>
-inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-
-/// The value as another type, by the rules runtime/elementwise.h gives for `cast`.
-template <typename To, typename From>
-To converted(From x) {
-  if constexpr (is_half<From>) {
-    return converted<To>(static_cast<float>(x));
-  } else if constexpr (is_half<To>) {
-    return To(static_cast<float>(x));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return x != From{};
-  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    constexpr To lowest = std::numeric_limits<To>::min();
-    const double whole = std::trunc(static_cast<double>(x));
-    const double end = std::ldexp(1.0, std::numeric_limits<To>::digits);
-    return whole >= static_cast<double>(lowest) && whole < end ? static_cast<To>(whole) : lowest;
-  } else {
-    return static_cast<To>(x);
-  }
-}
 
 inline std::int64_t offset_of(const Strides& strides, const Dims& index) {
   std::int64_t offset = 0;
@@ -48,11 +24,7 @@ inline std::int64_t offset_of(const Strides& strides, const Dims& index) {
 template <typename C>
 C read(const ConstView& view, const Dims& index) {
   return with_storage_type(view.dtype, [&]<typename T>(T) {
-    // A bool is any byte: the host's own memory may hold more than 0 and 1.
-    using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-    const Stored stored = static_cast<const Stored*>(view.data)[offset_of(view.strides, index)];
-    if constexpr (std::is_same_v<T, bool>) return converted<C>(stored != 0);
-    else return converted<C>(stored);
+    return converted<C>(element_at<T>(view.data, offset_of(view.strides, index)));
   });
 }
 

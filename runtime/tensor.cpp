@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/element.h"
 #include "runtime/evaluate.h"
 #include "runtime/record.h"
 
@@ -20,23 +21,6 @@ const Value& require_value(const Tensor& tensor, Where at) {
   require_defined("read", tensor, at);
   tensor.evaluate(at);
   return tensor.node()->value();
-}
-
-template <typename To, typename From>
-To convert(From value) {
-  if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
-    return convert<To>(static_cast<float>(value));
-  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
-    return To(static_cast<float>(value));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return value != From{};
-  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    // As cast does: out of range and NaN give the lowest integer of 64 bits, then wrap.
-    const bool fits = value >= From(-0x1p63) && value < From(0x1p63);
-    return static_cast<To>(fits ? static_cast<std::int64_t>(value) : INT64_MIN);
-  } else {
-    return static_cast<To>(value);
-  }
 }
 
 /// Calls `visit(offset)` for the elements in row-major order.
@@ -61,9 +45,10 @@ template <typename To, typename Store>
 void read_elements(const Tensor& tensor, Where at, Store&& store) {
   const Value value = require_value(tensor, at);
   with_storage_type(tensor.dtype(), [&]<typename From>(From) {
-    const auto* data = reinterpret_cast<const From*>(value.storage->data());
-    for_each_offset(tensor.shape(), value,
-                    [&](std::int64_t offset) { store(convert<To>(data[offset])); });
+    const void* data = value.storage->data();
+    for_each_offset(tensor.shape(), value, [&](std::int64_t offset) {
+      store(converted<To>(element_at<From>(data, offset)));
+    });
   });
 }
 
@@ -156,13 +141,11 @@ SINTER_READ(double)
 #undef SINTER_READ
 
 Tensor from_bytes(std::span<const std::byte> bytes, DType dtype, const Shape& shape, Where where) {
-  check_shape("from_host", shape, where);
-  const auto count = static_cast<std::size_t>(element_count(shape));
-  if (bytes.size() != count * item_size(dtype))
-    usage_error(
-        "from_host",
-        fmt::format("{} elements for shape {}", bytes.size() / item_size(dtype), to_string(shape)),
-        where);
+  check_shape("from_bytes", shape, where);
+  if (bytes.size() != static_cast<std::size_t>(element_count(shape)) * item_size(dtype))
+    usage_error("from_bytes",
+                fmt::format("{} bytes for {} {}", bytes.size(), to_string(dtype), to_string(shape)),
+                where);
   BufferRef buffer = Buffer::allocate(bytes.size());
   if (!bytes.empty()) std::memcpy(buffer->data(), bytes.data(), bytes.size());
   Value value{StorageRef(new Storage(std::move(buffer))), 0, contiguous_strides(shape)};
@@ -171,6 +154,10 @@ Tensor from_bytes(std::span<const std::byte> bytes, DType dtype, const Shape& sh
 
 template <typename T>
 Tensor from_host(std::span<const T> elements, const Shape& shape, Where where) {
+  check_shape("from_host", shape, where);
+  if (elements.size() != static_cast<std::size_t>(element_count(shape)))
+    usage_error("from_host",
+                fmt::format("{} elements for shape {}", elements.size(), to_string(shape)), where);
   return from_bytes(std::as_bytes(elements), dtype_of<T>, shape, where);
 }
 

@@ -41,17 +41,18 @@ class Tensor {
   /// Whether a trainable Variable reaches this tensor through ops that have a derivative.
   bool requires_grad() const;
 
-  /// The one element of a tensor of one element, converted to T. Evaluates.
+  /// The one element of a tensor of one element, converted to T as `cast` does. T is bool,
+  /// std::uint8_t, int, long, long long, Half, BFloat16, float or double. Evaluates.
   /// \throws UsageError for any other count, and for what only the data could show.
   template <typename T>
   T item(Where where = Where::current()) const;
 
-  /// All elements in row-major order, converted to T. Evaluates.
+  /// All elements in row-major order, converted to T as by item. Evaluates.
   template <typename T>
   std::vector<T> to_host(Where where = Where::current()) const;
 
-  /// Copies the elements in row-major order, in the tensor's own dtype, to `bytes`, which must be
-  /// exactly as large. Evaluates.
+  /// Copies the elements in row-major order, in the tensor's own dtype, to `bytes`. Evaluates.
+  /// \throws UsageError when `bytes` is not exactly as large.
   void read_bytes(std::span<std::byte> bytes, Where where = Where::current()) const;
 
   /// Computes the value now, without reading it.
@@ -99,11 +100,13 @@ class Operand {
   Where where_;
 };
 
-/// A tensor of raw elements of `dtype` in row-major order, copied.
+/// A tensor of raw elements of `dtype` in row-major order, copied. \throws UsageError when `bytes`
+/// is not exactly as large.
 Tensor from_bytes(std::span<const std::byte> bytes, DType dtype, const Shape& shape,
                   Where where = Where::current());
 
-/// A tensor of host elements, copied. \throws UsageError when `elements` has another count.
+/// A tensor of host elements in row-major order, copied; its dtype is dtype_of<T>, T as for
+/// Tensor::item. \throws UsageError when `elements` has another count.
 template <typename T>
 Tensor from_host(std::span<const T> elements, const Shape& shape, Where where = Where::current());
 template <typename T>

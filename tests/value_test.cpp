@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "tests/each_level.h"
@@ -136,6 +137,27 @@ TEST_CASE("views of every kind read the right elements") {
     // A reshape that strides cannot express copies.
     CHECK(z(reshape(transpose(reshape(arange(6, f32), {2, 3})), {6})) == Floats{1, 7, 3, 9, 5, 11});
   });
+}
+
+TEST_CASE("a read converts as cast does") {
+  at_each_level([] {
+    const Tensor x = floats({3e9f, -3e9f, NAN, 300, -1.5f});
+    CHECK(x.to_host<int>() == cast(x, i32).to_host<int>());
+    CHECK(x.to_host<std::uint8_t>() == cast(x, u8).to_host<std::uint8_t>());
+    CHECK(x.to_host<std::int64_t>() == cast(x, i64).to_host<std::int64_t>());
+  });
+  const std::uint8_t bytes[] = {0, 1, 2, 255};
+  CHECK(borrow(bytes, boolean, {4}, [] {}).to_host<int>() == std::vector{0, 1, 1, 1});
+}
+
+TEST_CASE("host elements of another count are refused") {
+  CHECK(usage_message([] {
+          from_host(Floats{1, 2, 3}, {2});
+        }).starts_with("from_host: 3 elements for shape [2] (value_test.cpp:"));
+  const std::byte bytes[5] = {};
+  CHECK(usage_message([&] {
+          from_bytes(bytes, f32, {1});
+        }).starts_with("from_bytes: 5 bytes for f32 [1] (value_test.cpp:"));
 }
 
 TEST_CASE("a fault in the data leaves every Variable as it was") {
