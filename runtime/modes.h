@@ -42,8 +42,8 @@ RegionTag current_region();
 
 /// While alive, nodes of this thread carry the tag of a region. At the end of the outermost one,
 /// the pending work is submitted without waiting for a read where a Variable has been written since
-/// the last evaluation, or where the pending graph has grown beyond 50,000 nodes (channel
-/// perf_hints).
+/// the last evaluation, or where the thread's pending graph has more than 50,000 nodes or pins more
+/// than 4 GiB (channel perf_hints).
 class Region {
  public:
   /// `region`: an id from new_region(). Each Region object is one call of it.
