@@ -280,7 +280,8 @@ TEST_CASE("attention refuses what has no meaning") {
   const Sizes s{2, 4, 2, 3, 5, 8, 8};
   const auto message = [&](const Shape& q, const Shape& k, const Shape& v,
                            const AttentionOptions& options) {
-    return refusal([&] { scaled_dot_product_attention(sample(q), sample(k), sample(v), options); });
+    return usage_message(
+        [&] { scaled_dot_product_attention(sample(q), sample(k), sample(v), options); });
   };
   CHECK(message({4, 3, 8}, s.k(), s.v(), {})
             .starts_with("scaled_dot_product_attention: operands must be [batch, heads"));

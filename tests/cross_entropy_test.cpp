@@ -1,6 +1,5 @@
 #include <limits>
 
-#include "runtime/cpu/pool.h"
 #include "tests/nn_checks.h"
 
 namespace sinter::tests {
@@ -79,7 +78,7 @@ TEST_CASE("a target that is no class is an error when the loss is read") {
     const AtLevel here(at);
     const Tensor logits = sample({2, 2});
     for (const std::int64_t bad : {2, -1}) {
-      const std::string message = refusal([&] {
+      const std::string message = usage_message([&] {
         cross_entropy(logits, classes({0, bad})).item<float>();
       });
       CHECK(message.find("cross_entropy") != std::string::npos);
@@ -173,13 +172,7 @@ TEST_CASE("the number of threads changes no bit of a loss") {
   std::vector<std::int64_t> targets;
   for (std::int64_t r = 0; r < 300; ++r) targets.push_back(r % 7 == 0 ? -100 : r % 100);
   const auto record = [&] { return loss_and_gradient(sample({300, 100}), classes(targets), {}); };
-  const int before = cpu::threads();
-  cpu::set_threads(1);
-  const auto one = evaluated(record, Level::eager);
-  cpu::set_threads(2);
-  const auto two = evaluated(record, Level::eager);
-  cpu::set_threads(before);
-  for (std::size_t i = 0; i < one.size(); ++i) check_same(one[i], two[i]);
+  check_threads_agree(record);
 }
 
 TEST_CASE("cross_entropy without rows") {
@@ -197,7 +190,7 @@ TEST_CASE("cross_entropy without rows") {
 TEST_CASE("cross_entropy refuses what has no meaning") {
   const Tensor logits = sample({2, 3}), targets = classes({0, 1});
   const auto message = [&](const Tensor& x, const Tensor& t, const CrossEntropyOptions& options) {
-    return refusal([&] { cross_entropy(x, t, options); });
+    return usage_message([&] { cross_entropy(x, t, options); });
   };
   CHECK(message(logits, classes({0}), {}).find("logits f32 [2, 3], targets i64 [1]") !=
         std::string::npos);

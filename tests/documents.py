@@ -3,6 +3,7 @@
 import dataclasses
 import pathlib
 import re
+import subprocess
 
 root = pathlib.Path(__file__).resolve().parent.parent
 names = ("README.md", "CONTRIBUTING.md", "DESIGN.md", "CHANGELOG.md")
@@ -28,3 +29,12 @@ def example():
     (source,) = (block.text for block in of_readme if block.language == "cpp")
     (output,) = (block.text for block in of_readme if block.language == "text")
     return source, output
+
+
+def check_example(program, expected):
+    """Runs the built example; the exit status of a test."""
+    printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    if printed != expected:
+        print(f"the README promises\n{expected}but its example prints\n{printed}")
+        return 1
+    return 0

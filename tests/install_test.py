@@ -27,13 +27,7 @@ def main(build):
             shell=True, cwd=folder, check=True,
             env=os.environ | {"PKG_CONFIG_PATH": str(pkgconfig.parent)},
         )
-        printed = subprocess.run(
-            ["./example"], cwd=folder, check=True, capture_output=True, text=True
-        ).stdout
-    if printed != expected:
-        print(f"the README promises\n{expected}but its example prints\n{printed}")
-        return 1
-    return 0
+        return documents.check_example(folder / "example", expected)
 
 
 if __name__ == "__main__":

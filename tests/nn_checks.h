@@ -11,30 +11,13 @@
 #include <vector>
 
 #include "runtime/composites.h"
-#include "runtime/creation.h"
-#include "runtime/elementwise.h"
-#include "runtime/grad.h"
-#include "runtime/level.h"
-#include "runtime/nn.h"
-#include "runtime/reductions.h"
+#include "runtime/cpu/pool.h"
 #include "runtime/results.h"
-#include "runtime/views.h"
+#include "tests/each_level.h"
 
 namespace sinter::tests {
 
 inline constexpr Level both_levels[] = {Level::interpret, Level::eager};
-
-/// While alive, graphs are evaluated at a level.
-class AtLevel {
- public:
-  explicit AtLevel(Level wanted) : previous_(level()) { set_level(wanted); }
-  ~AtLevel() { set_level(previous_); }
-  AtLevel(const AtLevel&) = delete;
-  AtLevel& operator=(const AtLevel&) = delete;
-
- private:
-  Level previous_;
-};
 
 /// Elements between -2 and 2 that look random and are exact in bf16.
 inline std::vector<double> sample_values(const Shape& shape, std::uint64_t seed) {
@@ -95,6 +78,18 @@ inline void check_levels_agree(const Recorded& record) {
   const auto fast = evaluated(record, Level::eager);
   REQUIRE(meaning.size() == fast.size());
   for (std::size_t i = 0; i < meaning.size(); ++i) check_same(meaning[i], fast[i]);
+}
+
+/// What `record` records has the same bits on one thread and on two.
+inline void check_threads_agree(const Recorded& record) {
+  const int before = cpu::threads();
+  cpu::set_threads(1);
+  const auto one = evaluated(record, Level::eager);
+  cpu::set_threads(2);
+  const auto two = evaluated(record, Level::eager);
+  cpu::set_threads(before);
+  REQUIRE(one.size() == two.size());
+  for (std::size_t i = 0; i < one.size(); ++i) check_same(one[i], two[i]);
 }
 
 /// What the node behind `result` (or behind the pick of its result) computes, as its parts. To be
@@ -173,16 +168,6 @@ inline void check_second_gradient(const Function& f, const std::vector<Shape>& s
         return total;
       },
       shapes, tolerance);
-}
-
-/// The message of the UsageError that `call` throws.
-inline std::string refusal(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 }  // namespace sinter::tests

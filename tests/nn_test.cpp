@@ -1,5 +1,4 @@
 #include "runtime/autocast.h"
-#include "runtime/cpu/pool.h"
 #include "tests/nn_checks.h"
 
 namespace sinter::tests {
@@ -162,13 +161,7 @@ TEST_CASE("the number of threads changes no bit of a product or of dropout") {
                                matmul(transpose(reshape(x, {390, 48})), reshape(x, {390, 48})),
                                dropout(sample({200, 200}), 0.5, generator)};
   };
-  const int before = cpu::threads();
-  cpu::set_threads(1);
-  const auto one = evaluated(record, Level::eager);
-  cpu::set_threads(2);
-  const auto two = evaluated(record, Level::eager);
-  cpu::set_threads(before);
-  for (std::size_t i = 0; i < one.size(); ++i) check_same(one[i], two[i]);
+  check_threads_agree(record);
 }
 
 TEST_CASE("autocast runs products in 16 bits and leaves gradients as they are") {
@@ -201,30 +194,32 @@ TEST_CASE("autocast runs products in 16 bits and leaves gradients as they are") 
 
 TEST_CASE("products and dropout refuse what has no meaning") {
   const Tensor a = sample({8, 32}), weight = sample({4, 32});
-  CHECK(refusal([&] {
+  CHECK(usage_message([&] {
           matmul(a, sample({16, 4}));
         }).starts_with("matmul: inner sizes differ: f32 [8, 32] x f32 [16, 4] (nn_test.cpp:"));
-  CHECK(refusal([&] { matmul(full({}, 1.0), a); }).starts_with("matmul: operands need an axis"));
-  CHECK(refusal([&] {
+  CHECK(usage_message([&] {
+          matmul(full({}, 1.0), a);
+        }).starts_with("matmul: operands need an axis"));
+  CHECK(usage_message([&] {
           matmul(sample({2, 3, 4}), sample({3, 4, 2}));
         }).find("leading axes") != std::string::npos);
-  CHECK(refusal([&] { matmul(a, Tensor()); }).find("not defined") != std::string::npos);
+  CHECK(usage_message([&] { matmul(a, Tensor()); }).find("not defined") != std::string::npos);
   const Tensor truth = full({2, 2}, 1, boolean);
-  CHECK(refusal([&] { matmul(truth, truth); }).find("bool") != std::string::npos);
-  CHECK(refusal([&] { linear(a, sample({4, 31})); }).find("last size") != std::string::npos);
-  CHECK(refusal([&] { linear(a, sample({32})); }).find("[out, in]") != std::string::npos);
-  CHECK(refusal([&] { linear(a, weight, sample({5})); }).find("bias") != std::string::npos);
-  CHECK(refusal([&] { linear(a, weight, {}, Activation::none, a); }).find("residual") !=
+  CHECK(usage_message([&] { matmul(truth, truth); }).find("bool") != std::string::npos);
+  CHECK(usage_message([&] { linear(a, sample({4, 31})); }).find("last size") != std::string::npos);
+  CHECK(usage_message([&] { linear(a, sample({32})); }).find("[out, in]") != std::string::npos);
+  CHECK(usage_message([&] { linear(a, weight, sample({5})); }).find("bias") != std::string::npos);
+  CHECK(usage_message([&] { linear(a, weight, {}, Activation::none, a); }).find("residual") !=
         std::string::npos);
-  CHECK(refusal([&] { linear(cast(a, i32), weight); }).find("floating") != std::string::npos);
-  CHECK(refusal([&] {
+  CHECK(usage_message([&] { linear(cast(a, i32), weight); }).find("floating") != std::string::npos);
+  CHECK(usage_message([&] {
           conv2d_patches(sample({1, 3, 5, 4}), sample({2, 3, 2, 2}));
         }).find("whole number of patches") != std::string::npos);
-  CHECK(refusal([&] {
+  CHECK(usage_message([&] {
           conv2d_patches(sample({1, 2, 4, 4}), sample({2, 3, 2, 2}));
         }).find("channels") != std::string::npos);
-  CHECK(refusal([&] { dropout(a, 1.5); }).find("not in [0, 1]") != std::string::npos);
-  CHECK(refusal([&] { dropout(cast(a, i64), 0.5); }).find("floating") != std::string::npos);
+  CHECK(usage_message([&] { dropout(a, 1.5); }).find("not in [0, 1]") != std::string::npos);
+  CHECK(usage_message([&] { dropout(cast(a, i64), 0.5); }).find("floating") != std::string::npos);
 }
 
 }  // namespace sinter::tests

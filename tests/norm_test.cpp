@@ -9,7 +9,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr DType floats[] = {f16, bf16, f32, f64};
+constexpr DType floating_dtypes[] = {f16, bf16, f32, f64};
 
 std::vector<double> softmax_reference(const std::vector<double>& x, std::size_t n, bool logarithm) {
   std::vector<double> y(x.size());
@@ -59,7 +59,7 @@ TEST_CASE("softmax and log_softmax are right on every axis and dtype") {
       CAPTURE(n);
       const Shape shape{3, n};
       const std::vector<double> x = sample_values(shape, 4);
-      for (const DType dtype : floats) {
+      for (const DType dtype : floating_dtypes) {
         CAPTURE(to_string(dtype));
         const double tolerance = dtype == f64 ? 1e-14 : dtype == f32 ? 2e-6 : 1e-2;
         const auto size = static_cast<std::size_t>(n);
@@ -109,7 +109,7 @@ TEST_CASE("norms are right for every dtype and trailing shape") {
       const Shape shape{3, n};
       const std::vector<double> expected =
           layer_norm_reference(sample_values(shape, 5), static_cast<std::size_t>(n), 1e-5);
-      for (const DType dtype : floats)
+      for (const DType dtype : floating_dtypes)
         check_close(layer_norm(sample(shape, 5, dtype)), expected,
                     dtype == f64   ? 1e-12
                     : dtype == f32 ? 1e-5
@@ -132,7 +132,7 @@ TEST_CASE("softmax and norms have one meaning on every path") {
   for (const Shape& shape :
        {Shape{5, 7}, Shape{70, 33}, Shape{3, 64}, Shape{2, 4200}, Shape{130, 1}, Shape{4, 5, 6}}) {
     CAPTURE(to_string(shape));
-    for (const DType dtype : floats) {
+    for (const DType dtype : floating_dtypes) {
       CAPTURE(to_string(dtype));
       const Shape row{shape.back()};
       const auto record = [&] {
@@ -165,13 +165,7 @@ TEST_CASE("the number of threads changes no bit of a norm or softmax") {
   const auto record = [] {
     return everything(sample({300, 96}), sample({96}, 2), sample({96}, 3), -1);
   };
-  const int before = cpu::threads();
-  cpu::set_threads(1);
-  const auto one = evaluated(record, Level::eager);
-  cpu::set_threads(2);
-  const auto two = evaluated(record, Level::eager);
-  cpu::set_threads(before);
-  for (std::size_t i = 0; i < one.size(); ++i) check_same(one[i], two[i]);
+  check_threads_agree(record);
 }
 
 TEST_CASE("no instruction set changes a bit of a norm or softmax") {
@@ -225,16 +219,19 @@ TEST_CASE("norms and softmax of nothing") {
 
 TEST_CASE("norms and softmax refuse what has no meaning") {
   const Tensor x = sample({2, 3});
-  CHECK(refusal([&] { softmax(x, 2); }).starts_with("softmax: axis 2 is out of range"));
-  CHECK(refusal([&] { log_softmax(cast(x, i32)); }).starts_with("log_softmax: takes a floating"));
-  CHECK(refusal([&] { softmax(Tensor()); }).find("not defined") != std::string::npos);
-  CHECK(refusal([&] { softmax(full({}, 1.0)); }).starts_with("softmax: axis"));
-  CHECK(refusal([&] { layer_norm(x, sample({2})); }).find("f32 [2] for f32 [2, 3]") !=
+  CHECK(usage_message([&] { softmax(x, 2); }).starts_with("softmax: axis 2 is out of range"));
+  CHECK(usage_message([&] {
+          log_softmax(cast(x, i32));
+        }).starts_with("log_softmax: takes a floating"));
+  CHECK(usage_message([&] { softmax(Tensor()); }).find("not defined") != std::string::npos);
+  CHECK(usage_message([&] { softmax(full({}, 1.0)); }).starts_with("softmax: axis"));
+  CHECK(usage_message([&] { layer_norm(x, sample({2})); }).find("f32 [2] for f32 [2, 3]") !=
         std::string::npos);
-  CHECK(refusal([&] { layer_norm(x, sample({3}, 1, f64)); }).find("compute type") !=
+  CHECK(usage_message([&] { layer_norm(x, sample({3}, 1, f64)); }).find("compute type") !=
         std::string::npos);
-  CHECK(refusal([&] { layer_norm(x, {}, {}, -1.0); }).find("epsilon") != std::string::npos);
-  CHECK(refusal([&] { rms_norm(full({}, 1.0)); }).find("norm_test.cpp:") != std::string::npos);
+  CHECK(usage_message([&] { layer_norm(x, {}, {}, -1.0); }).find("epsilon") != std::string::npos);
+  CHECK(usage_message([&] { rms_norm(full({}, 1.0)); }).find("norm_test.cpp:") !=
+        std::string::npos);
 }
 
 }  // namespace sinter::tests

@@ -28,13 +28,7 @@ def main():
             ["meson", "setup", "--wrap-mode=nodownload", "build"], cwd=folder, check=True
         )
         subprocess.run(["ninja", "-C", "build", "example"], cwd=folder, check=True)
-        printed = subprocess.run(
-            ["build/example"], cwd=folder, check=True, capture_output=True, text=True
-        ).stdout
-    if printed != expected:
-        print(f"the README promises\n{expected}but its example prints\n{printed}")
-        return 1
-    return 0
+        return documents.check_example(folder / "build" / "example", expected)
 
 
 if __name__ == "__main__":
