@@ -183,10 +183,5 @@ int run(std::span<const char* const> arguments) {
 }  // namespace sinter
 
 int main(int count, char** arguments) {
-  try {
-    return sinter::run({arguments + 1, static_cast<std::size_t>(count - 1)});
-  } catch (const sinter::Error& error) {
-    fmt::print(stderr, "ops: {}\n", error.what());
-    return 2;
-  }
+  return sinter::models::run_program("ops", sinter::run, count, arguments);
 }

@@ -231,10 +231,5 @@ int run(std::span<const char* const> arguments) {
 }  // namespace sinter::models
 
 int main(int count, char** arguments) {
-  try {
-    return sinter::models::run({arguments + 1, static_cast<std::size_t>(count - 1)});
-  } catch (const sinter::Error& error) {
-    fmt::print(stderr, "throughput: {}\n", error.what());
-    return 2;
-  }
+  return sinter::models::run_program("throughput", sinter::models::run, count, arguments);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 namespace sinter::models {
 namespace {
@@ -103,6 +104,20 @@ std::string help(const std::vector<Option>& options) {
   std::string text;
   for (const Option& option : options) text += option.help();
   return text;
+}
+
+int run_program(std::string_view name, int (*run)(std::span<const char* const> arguments),
+                int count, const char* const* arguments) {
+  const std::span all(arguments, static_cast<std::size_t>(count));
+  try {
+    return run(all.subspan(std::min<std::size_t>(all.size(), 1)));
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}: {}\n", name, error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", name, error.what());
+    return 1;
+  }
 }
 
 }  // namespace sinter::models

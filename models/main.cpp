@@ -201,13 +201,5 @@ int run(std::span<const char* const> arguments) {
 }  // namespace sinter::models
 
 int main(int count, char** arguments) {
-  try {
-    return sinter::models::run({arguments + 1, static_cast<std::size_t>(count - 1)});
-  } catch (const sinter::Error& error) {
-    fmt::print(stderr, "captioner: {}\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "captioner: {}\n", error.what());
-    return 1;
-  }
+  return sinter::models::run_program("captioner", sinter::models::run, count, arguments);
 }
