@@ -99,7 +99,8 @@ void norm_grad(const Step& step) {
 }  // namespace
 
 void interpret_norm(const Step& step) {
-  compute_dtype(step.inputs[0].dtype) == f64 ? norm<double>(step) : norm<float>(step);
+  const bool wide = step.node.op == Op::layer_norm || compute_dtype(step.inputs[0].dtype) == f64;
+  wide ? norm<double>(step) : norm<float>(step);
 }
 
 void interpret_norm_grad(const Step& step) {

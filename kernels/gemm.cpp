@@ -93,6 +93,9 @@ struct Call {
   DType summed = DType::f32;
   LinearActivation activation = LinearActivation::none;
 
+  /// Whether f32 is summed in f64.
+  bool is_wide() const { return multiplied == DType::f32 && summed == DType::f64; }
+  bool by_library() const { return kernels::by_library(multiplied) && !is_wide(); }
   bool has_epilogue() const {
     return bias.data || residual.data || activation != LinearActivation::none;
   }
@@ -115,10 +118,23 @@ void multiply_blocked(const Block& block, const void* a, const void* b, void* c,
                 block.k, block.a[2], block.a[3], block.b[2], block.b[3], block.c[2], panel});
 }
 
+void multiply_wide(const Block& block, const void* a, const void* b, void* c, Scratch& scratch) {
+  const auto work = static_cast<std::size_t>(wide_work(block.m, block.n, block.k));
+  void* const room = scratch.get(work * sizeof(double));
+  for (std::int64_t outer = 0; outer < block.outer; ++outer)
+    for (std::int64_t inner = 0; inner < block.inner; ++inner)
+      gemm_functions().multiply_wide(
+          {static_cast<const float*>(a) + outer * block.a[0] + inner * block.a[1],
+           static_cast<const float*>(b) + outer * block.b[0] + inner * block.b[1],
+           static_cast<double*>(c) + outer * block.c[0] + inner * block.c[1], block.m, block.n,
+           block.k, block.a[2], block.a[3], block.b[2], block.b[3], static_cast<double*>(room)});
+}
+
 void multiply(const Call& call, DType out, const Block& block, const void* a, const void* b,
               void* c, Scratch& scratch) {
-  if (by_library(call.multiplied)) return library_multiply(call.multiplied, out, block, a, b, c);
+  if (call.by_library()) return library_multiply(call.multiplied, out, block, a, b, c);
   const GemmFunctions& functions = gemm_functions();
+  if (call.multiplied == DType::f32) return multiply_wide(block, a, b, c, scratch);
   void* panel = scratch.get(panel_elements * sizeof(double));
   if (call.multiplied == DType::f64)
     return multiply_blocked(block, a, b, c, static_cast<double*>(panel), functions.multiply_f64);
@@ -163,15 +179,16 @@ void run_task(const Call& call, const Product& product, const Task& task) {
   void* c = at(call.out.data, task.c, call.out.dtype);
   const bool residual_is_out = call.residual.data == call.out.data;
   // The sums go to the output at once where they have its dtype: there they are finished in place.
-  if (by_library(call.multiplied) && call.out.dtype == call.summed && !residual_is_out) {
+  if (call.by_library() && call.out.dtype == call.summed && !residual_is_out) {
     multiply(call, call.summed, task.block, a, b, c, panel_scratch);
     if (call.has_epilogue()) finish(call, product, task, c, task.block);
     return;
   }
-  if (call.multiplied == call.out.dtype && by_library(call.multiplied) && !call.has_epilogue())
+  if (call.multiplied == call.out.dtype && call.by_library() && !call.has_epilogue())
     return multiply(call, call.out.dtype, task.block, a, b, c, panel_scratch);
   Block sums = task.block;
-  sums.c = {sums.inner * sums.m * sums.n, sums.m * sums.n, sums.n, 1};
+  const std::int64_t width = call.is_wide() ? wide_columns(sums.n) : sums.n;
+  sums.c = {sums.inner * sums.m * width, sums.m * width, width, 1};
   const std::int64_t items = sums.outer * sums.c[0];
   void* to = sums_scratch.get(static_cast<std::size_t>(items) * item_size(call.summed));
   multiply(call, call.summed, sums, a, b, to, panel_scratch);
@@ -206,6 +223,16 @@ void run(Call& call) {
 DType multiplied_dtype(DType dtype) {
   if (dtype == DType::bf16 && cpu::has_bf16_products()) return dtype;
   return compute_dtype(dtype);
+}
+
+/// The dtype of the sums of linear: f64 where f32 products are so few that the step they belong to
+/// is mostly calls, unless there are so few rows that converting w would be most of the work.
+DType summed_dtype(const ConstView& x, std::int64_t columns) {
+  constexpr std::int64_t least_rows = 8, most_products = 1 << 21;
+  const std::int64_t rows = element_count(x.shape) / std::max<std::int64_t>(1, x.shape.back());
+  const bool wide = x.dtype == DType::f32 && rows >= least_rows &&
+                    element_count(x.shape) * columns <= most_products;
+  return wide ? DType::f64 : compute_dtype(x.dtype);
 }
 
 bool rows_contiguous(const ConstView& view) {
@@ -257,7 +284,7 @@ void linear(const ConstView& x, const ConstView& w, const ConstView* bias,
   call.out = out;
   call.activation = activation;
   call.multiplied = multiplied_dtype(x.dtype);
-  call.summed = compute_dtype(x.dtype);
+  call.summed = summed_dtype(x, out.shape.back());
   Operand bias_operand, residual_operand;
   if (bias) {
     bias_operand = packed(*bias, call.summed);

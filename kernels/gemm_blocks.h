@@ -24,7 +24,26 @@ struct BlockedOperands {
 inline constexpr std::int64_t panel_rows = 256, panel_columns = 64;
 inline constexpr std::int64_t panel_elements = panel_rows * panel_columns;
 
-/// What follows the sums of a block of rows: out = activation(sums + bias) + residual.
+/// A product of f32 summed in f64. `c` is [m, wide_columns(n)].
+struct WideOperands {
+  const float* a;
+  const float* b;
+  double* c;
+  std::int64_t m, n, k;
+  std::int64_t a_row, a_column, b_row, b_column;
+  double* work;  ///< Room for wide_work elements.
+};
+// Never functions of their own: a file compiled for one instruction set must not share any.
+[[gnu::always_inline]] constexpr std::int64_t wide_columns(std::int64_t n) {
+  return (n + 15) / 16 * 16;
+}
+[[gnu::always_inline]] constexpr std::int64_t wide_work(std::int64_t m, std::int64_t n,
+                                                        std::int64_t k) {
+  return k * (m + wide_columns(n));
+}
+
+/// What follows the sums of a block of rows: out = activation(sums + bias) + residual. Where sums
+/// in double go to an f32 output an activation is that of the value rounded to f32.
 struct EpilogueOperands {
   const void* sums;  ///< of the compute type
   std::int64_t sums_row;
@@ -41,6 +60,7 @@ struct EpilogueOperands {
 struct GemmFunctions {
   void (*multiply_f64)(const BlockedOperands<double>&);
   void (*multiply_i64)(const BlockedOperands<std::int64_t>&);
+  void (*multiply_wide)(const WideOperands&);
   void (*epilogue_f32)(const EpilogueOperands&);
   void (*epilogue_f64)(const EpilogueOperands&);
   void (*epilogue_i64)(const EpilogueOperands&);

@@ -1,4 +1,6 @@
 // What follows the sums of a product: bias, activation, residual and the one rounding.
+#include <type_traits>
+
 #include "kernels/gemm_blocks.h"
 #include "kernels/math.h"
 
@@ -7,6 +9,7 @@ inline namespace SINTER_ISA {
 
 void multiply_f64(const BlockedOperands<double>& x);
 void multiply_i64(const BlockedOperands<std::int64_t>& x);
+void multiply_wide(const WideOperands& x);
 
 namespace {
 
@@ -20,6 +23,12 @@ struct F64Format {
   using Item = double;
   static VecD load(const Item* from) { return VecD::load(from); }
   static void store(const VecD& x, Item* to) { x.store(to); }
+};
+/// An f32 result of sums in f64.
+struct NarrowFormat {
+  using Item = float;
+  static VecD load(const Item* from) { return to_f64(VecF::load(from)); }
+  static void store(const VecD& x, Item* to) { to_f32(x).store(to); }
 };
 struct Bf16Format {
   using Item = std::uint16_t;
@@ -52,6 +61,13 @@ SINTER_ACTIVATION(GeluTanh, gelu_tanh)
 SINTER_ACTIVATION(Silu, silu)
 #undef SINTER_ACTIVATION
 
+template <class Activation, class Format, class V>
+SINTER_INLINE V activated(const V& x) {
+  if constexpr (std::is_same_v<Format, NarrowFormat> && !std::is_same_v<Activation, NoActivation>)
+    return to_f64(Activation::apply(to_f32(x)));
+  else return Activation::apply(x);
+}
+
 /// One row; null pointers for no bias and no residual.
 template <class C, class Format, class Activation>
 void finish_row(const C* sums, const C* bias, const typename Format::Item* residual,
@@ -62,7 +78,7 @@ void finish_row(const C* sums, const C* bias, const typename Format::Item* resid
     const bool whole = left >= vector_size;
     V x = whole ? V::load(sums + j) : V::load_partial(sums + j, left, C{0});
     if (bias) x = x + (whole ? V::load(bias + j) : V::load_partial(bias + j, left, C{0}));
-    x = Activation::apply(x);
+    x = activated<Activation, Format>(x);
     if (whole) {
       if (residual) x = x + Format::load(residual + j);
       Format::store(x, out + j);
@@ -107,7 +123,10 @@ void epilogue_f32(const EpilogueOperands& x) {
   finish_activated<float, F16Format>(x);
 }
 
-void epilogue_f64(const EpilogueOperands& x) { finish_activated<double, F64Format>(x); }
+void epilogue_f64(const EpilogueOperands& x) {
+  if (x.dtype == DType::f32) return finish_activated<double, NarrowFormat>(x);
+  finish_activated<double, F64Format>(x);
+}
 
 template <class Item>
 void finish_integers(const EpilogueOperands& x) {
@@ -136,8 +155,8 @@ void epilogue_i64(const EpilogueOperands& x) {
 }  // namespace
 
 const GemmFunctions& gemm_table() {
-  static constexpr GemmFunctions functions = {multiply_f64, multiply_i64, epilogue_f32,
-                                              epilogue_f64, epilogue_i64};
+  static constexpr GemmFunctions functions = {multiply_f64, multiply_i64, multiply_wide,
+                                              epilogue_f32, epilogue_f64, epilogue_i64};
   return functions;
 }
 

@@ -151,7 +151,7 @@ void gradient(const ConstView& g, const NormOperands& operands, bool centered, c
 
 void layer_norm(const NormOperands& operands, const View& y) {
   if (element_count(y.shape) == 0) return;
-  (operands.x.dtype == DType::f64 ? forward<double> : forward<float>)(operands, true, y);
+  forward<double>(operands, true, y);
 }
 
 void rms_norm(const NormOperands& operands, const View& y) {

@@ -12,7 +12,8 @@ using Results = std::vector<Tensor>;
 /// The rows a norm works on: which axes they are, and the operands from `first` on.
 class Rows {
  public:
-  Rows(const CompositeContext& c, std::size_t first) : c_(c), first_(first) {
+  Rows(const CompositeContext& c, std::size_t first)
+      : c_(c), first_(first), in_f64_(c.node.op == Op::layer_norm) {
     const Shape& shape = c.inputs[first].shape();
     const int axes = static_cast<int>(c.fixed(0));
     for (int axis = 0; axis < shape.rank(); ++axis)
@@ -23,9 +24,9 @@ class Rows {
 
   bool has_weight() const { return c_.fixed(1) != 0; }
   bool has_bias() const { return c_.node.fixed().size() > 2 && c_.fixed(2) != 0; }
-  Tensor x() const { return c_.wide(first_); }
-  Tensor weight() const { return c_.wide(first_ + 1); }
-  Tensor bias() const { return c_.wide(first_ + (has_weight() ? 2 : 1)); }
+  Tensor x() const { return operand(first_); }
+  Tensor weight() const { return operand(first_ + 1); }
+  Tensor bias() const { return operand(first_ + (has_weight() ? 2 : 1)); }
 
   Tensor mean(const Tensor& a) const {
     return div(sum(a, trailing_, true, c_.where), count_, c_.where);
@@ -36,8 +37,13 @@ class Rows {
   }
 
  private:
+  Tensor operand(std::size_t i) const {
+    return in_f64_ ? cast(c_.inputs[i], f64, c_.where) : c_.wide(i);
+  }
+
   const CompositeContext& c_;
   std::size_t first_;
+  bool in_f64_;
   Dims leading_, trailing_;
   double count_ = 1;
 };

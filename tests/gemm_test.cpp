@@ -284,10 +284,10 @@ std::vector<float> by_ops(const KernelArray& x, const KernelArray& w, const Kern
   return out.values<float>();
 }
 
-TEST_CASE("linear: in f32 the same bits as its ops, with any part left out and any layout") {
-  const KernelArray x = real_array(f32, {130, 50}, 1), bias = real_array(f32, {77}, 3);
-  const KernelArray residual = real_array(f32, {130, 77}, 4);
-  KernelArray w(f32, {50, 77}, Layout::transposed), padded(f32, {130, 77}, Layout::padded);
+TEST_CASE("linear: large f32 products have the same bits as its ops, in any layout") {
+  const KernelArray x = real_array(f32, {560, 50}, 1), bias = real_array(f32, {77}, 3);
+  const KernelArray residual = real_array(f32, {560, 77}, 4);
+  KernelArray w(f32, {50, 77}, Layout::transposed), padded(f32, {560, 77}, Layout::padded);
   w.fill([](std::int64_t i) { return real(i, 2); });
   padded.fill([&](std::int64_t i) { return residual.get<float>(i); });
   const ConstView bias_view = bias.const_view(), padded_view = padded.const_view();
@@ -299,13 +299,46 @@ TEST_CASE("linear: in f32 the same bits as its ops, with any part left out and a
         const auto expected = by_ops(x, w, has_bias ? &bias : nullptr, activation,
                                      has_residual ? &residual : nullptr);
         for (const Layout layout : {Layout::contiguous, Layout::transposed, Layout::padded}) {
-          KernelArray out(f32, {130, 77}, layout);
+          KernelArray out(f32, {560, 77}, layout);
           linear(x.const_view(), w.const_view(), has_bias ? &bias_view : nullptr, activation,
                  has_residual ? &padded_view : nullptr, out.view());
           CHECK(out.values<float>() == expected);
           CHECK(out.surroundings_intact());
         }
       }
+}
+
+/// The f32 nearest to what linear gives without rounding, x, w and bias being f32.
+float in_f64(const KernelArray& x, const KernelArray& w, const KernelArray& bias,
+             const KernelArray& residual, std::int64_t row, std::int64_t column) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < x.shape()[1]; ++k)
+    sum += x.get<double>(row * x.shape()[1] + k) * w.get<double>(k * w.shape()[1] + column);
+  sum += bias.get<double>(column);
+  return static_cast<float>(sum + residual.get<double>(row * w.shape()[1] + column));
+}
+
+TEST_CASE("linear: small f32 products are summed in f64 and rounded once, on every path") {
+  const cpu::InstructionSet before = cpu::instruction_set();
+  for (const auto set : {before, cpu::InstructionSet::portable})
+    for (const auto& [m, n, k] : {Sizes{8, 1, 3}, Sizes{51, 192, 48}, Sizes{136, 77, 65}}) {
+      cpu::set_instruction_set(set);
+      for (const Layout x_layout : tests::all_layouts)
+        for (const Layout w_layout : tests::all_layouts) {
+          KernelArray x(f32, {m, k}, x_layout), w(f32, {k, n}, w_layout), out(f32, {m, n});
+          x.fill([](std::int64_t i) { return real(i, 1); });
+          w.fill([](std::int64_t i) { return real(i, 2); });
+          const KernelArray bias = real_array(f32, {n}, 3), residual = real_array(f32, {m, n}, 4);
+          const ConstView bias_view = bias.const_view(), residual_view = residual.const_view();
+          linear(x.const_view(), w.const_view(), &bias_view, LinearActivation::none, &residual_view,
+                 out.view());
+          bool right = true;
+          for (std::int64_t i = 0; i < m * n; ++i)
+            right &= out.get<float>(i) == in_f64(x, w, bias, residual, i / n, i % n);
+          CHECK(right);
+        }
+    }
+  cpu::set_instruction_set(before);
 }
 
 TEST_CASE("linear: the output may be the residual's memory, and x may have leading axes") {
