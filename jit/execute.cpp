@@ -22,15 +22,16 @@ std::byte* address(const Value& value, DType dtype) {
   return value.storage->data() + value.offset * static_cast<std::int64_t>(item_size(dtype));
 }
 
-/// The message of a fault; the step's line is the user's.
+/// What a fault means to the user, with the lines of the call that recorded the step.
 std::exception_ptr fault_error(const Node& node, const kernels::Fault& fault) {
+  std::string problem = "integer division by zero";
+  if (fault.kind() == kernels::FaultKind::index_out_of_range)
+    problem = fmt::format("index {} is out of range for {}, at element {} of the indices",
+                          fault.value(), fault.limit(), fault.position());
+  else if (fault.value() < 0) problem = fmt::format("an integer to the power of {}", fault.value());
+  const CallScope call(node.user);  // those that were open then have ended
   try {
-    if (fault.kind() == kernels::FaultKind::division_by_zero)
-      usage_error(to_string(node.op), "integer division by zero", node.where);
-    usage_error(to_string(node.op),
-                fmt::format("index {} is out of range for {}, at element {} of the indices",
-                            fault.value(), fault.limit(), fault.position()),
-                node.where);
+    usage_error(to_string(node.op), problem, node.where);
   } catch (const UsageError&) {
     return std::current_exception();
   }

@@ -198,12 +198,25 @@ TEST_CASE("a failed value fails its readers and nothing else") {
   });
 }
 
+TEST_CASE("a fault in a layer also names the line that called the layer") {
+  const auto layer = [](const Tensor& indices, Where where) {
+    const CallScope scope(where);
+    return embedding(ones({2, 3}), indices);
+  };
+  at_each_level([&] {
+    const Tensor bad = layer(from_host(Integers{2}, {1}), Where::current());
+    CHECK(contains(usage_message([&] { bad.evaluate(); }), ", called from value_test.cpp:"));
+  });
+}
+
 TEST_CASE("integer division by zero is an error, the lowest integer over -1 wraps") {
   at_each_level([] {
     const Tensor low = from_host(std::vector<int>{INT32_MIN}, {1});
     CHECK(floor_divide(low, -1).to_host<int>() == std::vector<int>{INT32_MIN});
     CHECK(contains(usage_message([&] { floor_divide(low, zeros({1}, i32)).evaluate(); }),
                    "division by zero"));
+    CHECK(contains(usage_message([] { pow(arange(3), -arange(3)).evaluate(); }),
+                   "pow: an integer to the power of -1 (value_test.cpp:"));
     const Tensor x = from_host(std::vector<int>{INT32_MAX}, {1});
     CHECK(floor_divide(x * 2, 2).to_host<int>() == std::vector<int>{-1});
     CHECK((x + 1 > x).to_host<bool>() == std::vector<bool>{false});
