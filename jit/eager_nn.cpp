@@ -86,6 +86,14 @@ void run_matmul(const Step& step) {
   kernels::matmul(stacked(step.inputs[0], out.shape), stacked(step.inputs[1], out.shape), out);
 }
 
+// The attribute is given to the kernel as it is.
+static_assert(
+    static_cast<int>(kernels::LinearActivation::relu) == static_cast<int>(Activation::relu) &&
+    static_cast<int>(kernels::LinearActivation::gelu) == static_cast<int>(Activation::gelu) &&
+    static_cast<int>(kernels::LinearActivation::gelu_tanh) ==
+        static_cast<int>(Activation::gelu_tanh) &&
+    static_cast<int>(kernels::LinearActivation::silu) == static_cast<int>(Activation::silu));
+
 void run_linear(const Step& step) {
   const auto fixed = step.node.fixed();
   const bool has_bias = fixed[1] != 0, has_residual = fixed[2] != 0;

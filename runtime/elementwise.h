@@ -4,8 +4,11 @@
 /// Shapes broadcast by NumPy's rule; dtypes promote by PyTorch's (dtype.h), host numbers are weak.
 /// Arithmetic on f16 and bf16 is done in f32 and rounded once to the result's dtype; integers wrap;
 /// comparisons and isnan/isinf/isfinite/logical_* give bool. NaN propagates through minimum,
-/// maximum, clamp and relu. Integer division or remainder by zero is an error thrown when the
-/// result is evaluated. Results are the same bits on every machine (f64 transcendentals excepted).
+/// maximum, clamp and relu; round rounds ties to even. `/` and the functions of real numbers (exp,
+/// sqrt, ...) give f32 for integers and bool. Integer floor_divide, remainder and fmod by zero, and
+/// an integer to a negative power, are errors thrown when the result is evaluated. Shifts by counts
+/// outside 0..63 shift everything out. Results are the same bits on every machine (f64
+/// transcendentals excepted); kernels/MATH.md has the largest error of each function in f32.
 /// \throws UsageError naming op, shapes or dtypes and the caller's line.
 #pragma once
 
