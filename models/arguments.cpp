@@ -18,7 +18,8 @@ Option::Fill number(const std::string& name, T& value) {
     T read{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
     if (error != std::errc() || end != text.data() + text.size())
-      refuse(fmt::format("--{}: {} is no number of its kind", name, text));
+      refuse(fmt::format("--{}: {} is not {}", name, text,
+                         std::is_integral_v<T> ? "a whole number in range" : "a number"));
     value = read;
   };
 }

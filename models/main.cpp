@@ -34,6 +34,7 @@ struct Choices {
   int workers = 1;
   double dropout = -1;
   bool show = false;
+  bool help = false;
 };
 
 std::shared_ptr<const Dataset> training_data(const Choices& choices, const Preset& sizes) {
@@ -114,7 +115,7 @@ int train(std::span<const char* const> arguments) {
       {"beta2", "Adam's second decay", recipe.beta2},
       {"weight-decay", "decoupled weight decay", recipe.weight_decay},
       {"clip", "largest norm of the gradients, 0 for none", recipe.clip_norm},
-      {"dropout", "of GPT-2, in place of the recipe's", choices.dropout},
+      {"dropout", "of GPT-2, in place of the recipe's; negative for that", choices.dropout},
       {"seed", "of first values and dropout", recipe.seed},
       {"bf16", "matrix products in bf16", recipe.bf16},
       {"workers", "threads that make batches", choices.workers},
@@ -123,12 +124,13 @@ int train(std::span<const char* const> arguments) {
       {"save-every", "steps between checkpoints, 0 for one at the end", choices.save_every},
       {"stop-after", "end after this many steps in all, as if interrupted", choices.stop_after},
       {"show", "print accuracy and some captions at the end", choices.show},
+      {"help", "this list", choices.help},
   };
-  if (!arguments.empty() && std::string_view(arguments[0]) == "--help") {
+  read_arguments(arguments, options);
+  if (choices.help) {
     fmt::print("captioner train [options]\n{}", help(options));
     return 0;
   }
-  read_arguments(arguments, options);
   prepare_directory(choices.out);
   Trainer trainer = start_trainer(choices, recipe, preset(choices.preset));
   const std::int64_t total = trainer.recipe().steps;
@@ -162,12 +164,14 @@ int evaluate_checkpoint(std::span<const char* const> arguments) {
   const std::vector<Option> options{
       {"checkpoint", "directory that train wrote", choices.out},
       {"samples", "held-out images", choices.samples},
+      {"help", "this list", choices.help},
   };
-  if (!arguments.empty() && std::string_view(arguments[0]) == "--help") {
+  read_arguments(arguments, options);
+  if (choices.help) {
     fmt::print("captioner eval [options]\n{}", help(options));
     return 0;
   }
-  read_arguments(arguments, options);
+  if (choices.samples < 1) throw UsageError("--samples: must be at least 1");
   print_accuracy(measure(*load_captioner(choices.out), choices.samples));
   return 0;
 }
@@ -178,12 +182,15 @@ int caption(std::span<const char* const> arguments) {
       {"checkpoint", "directory that train wrote", choices.out},
       {"first", "number of the first held-out image", choices.first},
       {"count", "images to show", choices.count},
+      {"help", "this list", choices.help},
   };
-  if (!arguments.empty() && std::string_view(arguments[0]) == "--help") {
+  read_arguments(arguments, options);
+  if (choices.help) {
     fmt::print("captioner caption [options]\n{}", help(options));
     return 0;
   }
-  read_arguments(arguments, options);
+  if (choices.first < 0) throw UsageError("--first: must not be negative");
+  if (choices.count < 1) throw UsageError("--count: must be at least 1");
   show_captions(*load_captioner(choices.out), choices.first, choices.count);
   return 0;
 }
@@ -193,8 +200,14 @@ int run(std::span<const char* const> arguments) {
   if (command == "train") return train(arguments.subspan(1));
   if (command == "eval") return evaluate_checkpoint(arguments.subspan(1));
   if (command == "caption") return caption(arguments.subspan(1));
-  fmt::print(stderr, "usage: captioner train | eval | caption [--help] [options]\n");
-  return command == "--help" ? 0 : 2;
+  const bool asked = command == "--help";
+  fmt::print(asked ? stdout : stderr,
+             "usage: captioner COMMAND [options]\n"
+             "  train    trains, writes a checkpoint\n"
+             "  eval     measures a checkpoint on held-out digits\n"
+             "  caption  shows held-out images with their captions\n"
+             "Each lists its options with --help.\n");
+  return asked ? 0 : 2;
 }
 
 }  // namespace
