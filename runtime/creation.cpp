@@ -39,6 +39,7 @@ void require_floating(std::string_view op, DType dtype, Where at) {
 }  // namespace
 
 Tensor full(const Shape& shape, double value, DType dtype, Where at) {
+  check_shape("full", shape, at);
   // Not every double is an integer of 64 bits, and converting one that is not is undefined.
   if (!is_floating(dtype) && !(std::abs(value) < 0x1p63))
     usage_error("full", fmt::format("{} is no {}", value, to_string(dtype)), at);
@@ -47,13 +48,21 @@ Tensor full(const Shape& shape, double value, DType dtype, Where at) {
 }
 
 Tensor full_integer(const Shape& shape, std::int64_t value, DType dtype, Where at) {
+  check_shape("full_integer", shape, at);
   const Slot slot =
       is_floating(dtype) ? real_slot(static_cast<double>(value)) : integer_slot(value);
   return record_generator(Op::constant, dtype, shape, {&slot, 1}, at);
 }
 
-Tensor zeros(const Shape& shape, DType dtype, Where at) { return full(shape, 0, dtype, at); }
-Tensor ones(const Shape& shape, DType dtype, Where at) { return full(shape, 1, dtype, at); }
+Tensor zeros(const Shape& shape, DType dtype, Where at) {
+  check_shape("zeros", shape, at);
+  return full(shape, 0, dtype, at);
+}
+
+Tensor ones(const Shape& shape, DType dtype, Where at) {
+  check_shape("ones", shape, at);
+  return full(shape, 1, dtype, at);
+}
 
 Tensor zeros_like(const Tensor& a, Where at) {
   require_defined("zeros_like", a, at);

@@ -106,20 +106,25 @@ Operand::Operand(const Variable& variable, Where where)
     : tensor_(variable.value()), where_(where) {}
 
 Tensor clamp(const Tensor& a, Operand low, Operand high, Where at) {
+  require_defined("clamp", a, at);
   // Not by minimum and maximum: at a limit the whole gradient is that of `a`.
   const Tensor raised = where(less(a, low, at), low, a, at);
   return where(greater(raised, high, at), high, raised, at);
 }
 
 Tensor lerp(const Tensor& start, const Tensor& end, Operand weight, Where at) {
+  require_defined("lerp", start, at);
+  require_defined("lerp", end, at);
   return add(start, mul(std::move(weight), sub(end, start, at), at), at);
 }
 
 Tensor leaky_relu(const Tensor& a, double slope, Where at) {
+  require_defined("leaky_relu", a, at);
   return where(greater(a, 0, at), a, mul(a, slope, at), at);
 }
 
 Tensor elu(const Tensor& a, double alpha, Where at) {
+  require_defined("elu", a, at);
   // The branch not taken must not overflow: its gradient would be inf * 0.
   const Tensor negative = mul(expm1(minimum(a, 0, at), at), alpha, at);
   return where(greater(a, 0, at), a, negative, at);

@@ -2,7 +2,7 @@
 /// The error types, and how an error names the line of the caller.
 ///
 /// Grammar of a message: `op: what is wrong: the shapes or values (file.cpp:41)`. A function that
-/// can refuse its input takes a trailing `Where where = here()` so that the line is the user's.
+/// can refuse its input takes a trailing `Where where = Where::current()`, for the user's line.
 #pragma once
 
 #include <source_location>

@@ -64,7 +64,10 @@ std::pair<Tensor, Tensor> topk(const Tensor& a, std::int64_t count, std::int64_t
   require_defined("topk", a, at);
   const int along = normalize_axis("topk", axis, a.rank(), at);
   if (count < 0 || count > a.shape()[along])
-    usage_error("topk", fmt::format("{} of {} along axis {}", count, describe(a), along), at);
+    usage_error("topk",
+                fmt::format("{} of {} along axis {}, which has {}", count, describe(a), along,
+                            a.shape()[along]),
+                at);
   const NodeRef node = ordered(Op::topk, a, along, count, largest, at);
   return both_results(node, at);
 }

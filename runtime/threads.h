@@ -10,7 +10,7 @@ namespace sinter {
 /// SINTER_THREADS allow, until set_threads is called.
 int threads();
 
-/// From the next kernel on. \throws UsageError for less than 1.
+/// From the next kernel on. \throws UsageError for less than 1 and more than 1024.
 void set_threads(int count, Where where = Where::current());
 
 }  // namespace sinter

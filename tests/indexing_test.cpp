@@ -193,6 +193,9 @@ TEST_CASE("what cannot be recorded is refused with shapes and line") {
   CHECK(refused([&] { cumsum(zeros({}), 0); }).find("cumsum: axis") == 0);
   CHECK(refused([&] { topk(a, 4); }).find("topk: 4 of f32 [5, 3]") == 0);
   CHECK(refused([&] { topk(a, -1); }).find("topk: ") == 0);
+  CHECK(refused([&] { zeros({-1}); }).find("zeros: negative size") == 0);
+  CHECK(refused([&] { clamp(none, 0, 1); }).find("clamp: ") == 0);
+  CHECK(refused([&] { lerp(a, none, 1); }).find("lerp: ") == 0);
   CHECK(refused([&] { sort(none); }).find("sort: ") == 0);
   CHECK(refused([&] { sort(a, 2); }).find("indexing_test.cpp:") != std::string::npos);
 }
