@@ -104,7 +104,9 @@ void interpret_norm(const Step& step) {
 }
 
 void interpret_norm_grad(const Step& step) {
-  compute_dtype(step.inputs[1].dtype) == f64 ? norm_grad<double>(step) : norm_grad<float>(step);
+  const bool wide =
+      step.node.op == Op::layer_norm_grad || compute_dtype(step.inputs[1].dtype) == f64;
+  wide ? norm_grad<double>(step) : norm_grad<float>(step);
 }
 
 }  // namespace sinter::jit

@@ -214,10 +214,24 @@ void gradient(const ConstView& g, const AttentionOperands& given, const View& dq
 
 }  // namespace
 
+namespace {
+
+/// Whether the arithmetic is in double: for double itself, and for float where there is so little
+/// of it that the step it belongs to is mostly calls.
+bool is_wide(const AttentionOperands& given) {
+  if (given.q.dtype == DType::f64) return true;
+  constexpr std::int64_t most_products = 1 << 21;
+  const std::int64_t sizes = given.q.shape[3] + given.v.shape[3];
+  const std::int64_t rows = given.q.shape[0] * given.q.shape[1] * given.q.shape[2];
+  return given.q.dtype == DType::f32 && rows * given.k.shape[2] * sizes <= most_products;
+}
+
+}  // namespace
+
 void attention(const AttentionOperands& given, const View& out) {
   if (element_count(out.shape) == 0) return;
   if (given.k.shape[2] == 0) return write_zeros(out);
-  (out.dtype == DType::f64 ? forward<double> : forward<float>)(given, out);
+  (is_wide(given) ? forward<double> : forward<float>)(given, out);
 }
 
 void attention_grad(const ConstView& g, const AttentionOperands& given, const View& dq,
@@ -226,7 +240,7 @@ void attention_grad(const ConstView& g, const AttentionOperands& given, const Vi
     for (const View* view : {&dq, &dk, &dv}) write_zeros(*view);
     return;
   }
-  (dq.dtype == DType::f64 ? gradient<double> : gradient<float>)(g, given, dq, dk, dv);
+  (is_wide(given) ? gradient<double> : gradient<float>)(g, given, dq, dk, dv);
 }
 
 }  // namespace sinter::kernels

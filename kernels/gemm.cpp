@@ -225,7 +225,7 @@ DType multiplied_dtype(DType dtype) {
   return compute_dtype(dtype);
 }
 
-/// The dtype of the sums of linear: f64 where f32 products are so few that the step they belong to
+/// The dtype of the sums: f64 where f32 products are so few that the step they belong to
 /// is mostly calls, unless there are so few rows that converting w would be most of the work.
 DType summed_dtype(const ConstView& x, std::int64_t columns) {
   constexpr std::int64_t least_rows = 8, most_products = 1 << 21;
@@ -272,7 +272,7 @@ void matmul(const ConstView& a, const ConstView& b, const View& out) {
   call.b.view = b;
   call.out = out;
   call.multiplied = multiplied_dtype(a.dtype);
-  call.summed = compute_dtype(a.dtype);
+  call.summed = summed_dtype(a, out.shape.back());
   run_with_rows(call);
 }
 

@@ -161,8 +161,7 @@ void rms_norm(const NormOperands& operands, const View& y) {
 
 void layer_norm_grad(const ConstView& g, const NormOperands& operands, const View& dx,
                      const View& dweight, const View& dbias) {
-  (operands.x.dtype == DType::f64 ? gradient<double> : gradient<float>)(g, operands, true, dx,
-                                                                        dweight, dbias);
+  gradient<double>(g, operands, true, dx, dweight, dbias);
 }
 
 void rms_norm_grad(const ConstView& g, const NormOperands& operands, const View& dx,

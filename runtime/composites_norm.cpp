@@ -13,7 +13,9 @@ using Results = std::vector<Tensor>;
 class Rows {
  public:
   Rows(const CompositeContext& c, std::size_t first)
-      : c_(c), first_(first), in_f64_(c.node.op == Op::layer_norm) {
+      : c_(c),
+        first_(first),
+        in_f64_(c.node.op == Op::layer_norm || c.node.op == Op::layer_norm_grad) {
     const Shape& shape = c.inputs[first].shape();
     const int axes = static_cast<int>(c.fixed(0));
     for (int axis = 0; axis < shape.rank(); ++axis)
@@ -24,6 +26,8 @@ class Rows {
 
   bool has_weight() const { return c_.fixed(1) != 0; }
   bool has_bias() const { return c_.node.fixed().size() > 2 && c_.fixed(2) != 0; }
+  /// Of a gradient node: what arrives at the result.
+  Tensor g() const { return operand(0); }
   Tensor x() const { return operand(first_); }
   Tensor weight() const { return operand(first_ + 1); }
   Tensor bias() const { return operand(first_ + (has_weight() ? 2 : 1)); }
@@ -77,7 +81,7 @@ Results norm_grad_parts(const CompositeContext& c) {
   const bool centered = c.node.op == Op::layer_norm_grad;
   const Rows rows(c, 1);
   const Scaled scaled(c, rows, centered, c.real(0));
-  const Tensor g = c.wide(0);
+  const Tensor g = rows.g();
   const Tensor z = mul(scaled.distance, scaled.factor, at);
   const Tensor h = rows.has_weight() ? mul(g, rows.weight(), at) : g;
   const Tensor pull = mul(z, rows.mean(mul(h, z, at)), at);
