@@ -56,12 +56,21 @@ class ReverseWalk {
 
   bool leads_to(const Tensor& tensor) const { return places_.contains(tensor.node()); }
 
-  /// The first node at which the way below `order` was cut by an earlier evaluation.
-  const Node* cut_below(const Tensor& wrt) const {
+  /// The first node recorded after `wrt` at which the way down was cut by an earlier evaluation.
+  const Node* cut_by_evaluation(const Tensor& wrt) const {
     for (const Stop& stop : stops_) {
       const Node& node = *stop.node;
       const bool may_depend = wrt.requires_grad() ? node.requires_grad : node.tracked;
       if (node.released() && may_depend && node.order > wrt.node()->order) return &node;
+    }
+    return nullptr;
+  }
+
+  /// The first node recorded after `wrt` that belongs to a gradient taken without create_graph.
+  const Node* cut_by_gradient(const Tensor& wrt) const {
+    for (const Stop& stop : stops_) {
+      const Node& node = *stop.node;
+      if (!node.tracked && node.region.backward && node.order > wrt.node()->order) return &node;
     }
     return nullptr;
   }
@@ -183,17 +192,23 @@ std::vector<Tensor> ReverseWalk::differentiate(const Stop& stop, const std::vect
 void check_wrt(const ReverseWalk& walk, const std::vector<Tensor>& wrt, Where at) {
   for (std::size_t i = 0; i < wrt.size(); ++i) {
     if (walk.leads_to(wrt[i])) continue;
-    const Node* cut = walk.cut_below(wrt[i]);
-    if (!cut) continue;
-    usage_error("grad",
-                fmt::format("the way to tensor {} of wrt is cut at {} ({}): its value was computed "
-                            "and no gradient was expected through it any more; take the gradient "
-                            "before the value is read{}",
-                            i, to_string(cut->op), to_string(cut->where),
-                            wrt[i].requires_grad() ? ", or all gradients at once"
-                                                   : ", or make the "
-                                                     "tensor a Variable"),
-                at);
+    if (const Node* cut = walk.cut_by_evaluation(wrt[i]))
+      usage_error(
+          "grad",
+          fmt::format(
+              "the way to tensor {} of wrt is cut at {} ({}): its value was computed "
+              "and no gradient was expected through it any more; take the gradient "
+              "before the value is read, or {}",
+              i, to_string(cut->op), to_string(cut->where),
+              wrt[i].requires_grad() ? "all gradients at once" : "make the tensor a Variable"),
+          at);
+    if (const Node* cut = walk.cut_by_gradient(wrt[i]))
+      usage_error(
+          "grad",
+          fmt::format("the way to tensor {} of wrt ends in the gradient of {} ({}), which was "
+                      "taken without create_graph",
+                      i, to_string(cut->op), to_string(cut->where)),
+          at);
   }
 }
 

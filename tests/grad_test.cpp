@@ -128,6 +128,16 @@ TEST_CASE("a way that was cut is an error with the place, not a missing gradient
   CHECK(contains(message, "Variable"));
 }
 
+TEST_CASE("a second gradient through one taken without create_graph is an error") {
+  const Tensor x = floats({2, 3});
+  const Tensor first = grad(sum(x * x * x), std::vector<Tensor>{x})[0];
+  const std::string message = usage_message([&] {
+    grad(sum(first * x), std::vector<Tensor>{ones({2}), x});
+  });
+  CHECK(message.empty());  // x is reached beside the gradient, and the other tensor by nothing
+  CHECK(contains(usage_message([&] { grad(sum(first), std::vector<Tensor>{x}); }), "create_graph"));
+}
+
 TEST_CASE("the loss is one floating number") {
   const Tensor x = ones({2});
   CHECK(contains(usage_message([&] { grad(x * 2, std::vector<Tensor>{x}); }), "f32 [2]"));
