@@ -2,6 +2,8 @@
 
 #include "runtime/evaluate.h"
 
+#include <pthread.h>
+
 #include <chrono>
 #include <mutex>
 
@@ -10,16 +12,35 @@
 #include "jit/program.h"
 #include "jit/statistics.h"
 #include "jit/trace.h"
+#include "runtime/cpu/pool.h"
 #include "runtime/level.h"
+#include "runtime/memory.h"
 #include "runtime/results.h"
 #include "runtime/variable.h"
 
 namespace sinter {
 namespace {
 
-std::mutex& launch_mutex() {
-  static std::mutex mutex;
-  return mutex;
+std::mutex launch_mutex;
+thread_local bool holds_launch = false;
+
+void before_fork() {
+  if (!holds_launch) launch_mutex.lock();
+}
+
+void after_fork() {
+  if (!holds_launch) launch_mutex.unlock();
+}
+
+/// Lets a fork wait for the evaluation of another thread, which its child could never end.
+void wait_at_fork() {
+  static const bool once = [] {
+    // Handlers run in reverse order: an evaluation takes the locks of these after the launch lock.
+    memory_statistics();
+    cpu::threads();
+    return pthread_atfork(before_fork, after_fork, after_fork) == 0;
+  }();
+  (void)once;
 }
 
 /// The state of evaluation: one for the process, guarded by the launch lock.
@@ -151,8 +172,18 @@ void run_pipeline(const std::vector<NodeRef>& roots, WrittenVariables& written) 
 
 }  // namespace
 
-LaunchLock::LaunchLock() { launch_mutex().lock(); }
-LaunchLock::~LaunchLock() { launch_mutex().unlock(); }
+LaunchLock::LaunchLock() {
+  if (holds_launch)
+    throw UsageError("evaluate: called from inside an evaluation, by a log sink or a deleter");
+  wait_at_fork();
+  launch_mutex.lock();
+  holds_launch = true;
+}
+
+LaunchLock::~LaunchLock() {
+  holds_launch = false;
+  launch_mutex.unlock();
+}
 
 void evaluate(std::span<const NodeRef> roots) {
   const LaunchLock lock;

@@ -37,6 +37,13 @@ std::exception_ptr fault_error(const Node& node, const kernels::Fault& fault) {
   }
 }
 
+/// What a kernel or an allocation threw, with the op, the result and the user's line.
+std::exception_ptr step_error(const Node& node, const std::exception& error) {
+  return std::make_exception_ptr(
+      Error(fmt::format("{}: {}: {} {} ({})", to_string(node.op), error.what(),
+                        to_string(node.dtype), to_string(node.shape), to_string(node.where))));
+}
+
 class Execution {
  public:
   Execution(const Program& program, const Trace& trace, const std::vector<bool>& donated)
@@ -50,7 +57,14 @@ class Execution {
 
   Outcome run() {
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-      run_step(i);
+      try {
+        run_step(i);
+      } catch (const std::exception& error) {
+        // The step fails, as by its data: if it stayed pending, every later read would fail with
+        // it.
+        outcome_.failure = step_error(*trace_.steps[i], error);
+        outcome_.failed_step = i;
+      }
       if (outcome_.failure) break;
       for (const std::uint32_t value : program_.steps[i].dying) outcome_.values[value] = {};
     }
