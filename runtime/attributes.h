@@ -61,6 +61,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "graph.h"
@@ -76,6 +77,17 @@ enum class Reduction : std::uint8_t { none, mean, sum };
 
 inline Slot real_slot(double value) { return Slot{.real = value}; }
 inline Slot integer_slot(std::int64_t value) { return Slot{.integer = value}; }
+
+/// Whether a number is one that `dtype` stores, rounded where it is floating; bool takes integers.
+inline bool holds(DType dtype, double value) {
+  if (is_floating(dtype)) return true;
+  if (value != std::trunc(value)) return false;  // also for NaN
+  switch (dtype) {
+    case DType::u8: return value >= 0 && value <= 255;
+    case DType::i32: return value >= -0x1p31 && value < 0x1p31;
+    default: return value >= -0x1p63 && value < 0x1p63;
+  }
+}
 
 /// The slot of a number stored in `dtype`: real for floating dtypes, integer for the others.
 inline Slot number_slot(DType dtype, double value) {

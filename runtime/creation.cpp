@@ -40,8 +40,7 @@ void require_floating(std::string_view op, DType dtype, Where at) {
 
 Tensor full(const Shape& shape, double value, DType dtype, Where at) {
   check_shape("full", shape, at);
-  // Not every double is an integer of 64 bits, and converting one that is not is undefined.
-  if (!is_floating(dtype) && !(std::abs(value) < 0x1p63))
+  if (!holds(dtype, value))
     usage_error("full", fmt::format("{} is no {}", value, to_string(dtype)), at);
   const Slot slot = number_slot(dtype, value);
   return record_generator(Op::constant, dtype, shape, {&slot, 1}, at);
@@ -49,6 +48,8 @@ Tensor full(const Shape& shape, double value, DType dtype, Where at) {
 
 Tensor full_integer(const Shape& shape, std::int64_t value, DType dtype, Where at) {
   check_shape("full_integer", shape, at);
+  if (dtype != DType::i64 && !holds(dtype, static_cast<double>(value)))
+    usage_error("full_integer", fmt::format("{} is no {}", value, to_string(dtype)), at);
   const Slot slot =
       is_floating(dtype) ? real_slot(static_cast<double>(value)) : integer_slot(value);
   return record_generator(Op::constant, dtype, shape, {&slot, 1}, at);
@@ -76,14 +77,22 @@ Tensor ones_like(const Tensor& a, Where at) {
 
 Tensor arange(double start, double stop, double step, DType dtype, Where at) {
   const double count = std::ceil((stop - start) / step);
-  if (step == 0 || !(count < 0x1p62))
+  if (step == 0 || !(count < 0x1p62) || !std::isfinite(start) || !std::isfinite(step))
     usage_error("arange", fmt::format("no range from {} to {} by {}", start, stop, step), at);
+  if (!holds(dtype, start) || (count > 0 && !holds(dtype, start + (count - 1) * step)) ||
+      (is_integral(dtype) && step != std::trunc(step)))
+    usage_error("arange",
+                fmt::format("{} does not hold the range from {} to {} by {}", to_string(dtype),
+                            start, stop, step),
+                at);
   const std::array slots{number_slot(dtype, start), number_slot(dtype, step)};
   const std::int64_t length = count > 0 ? static_cast<std::int64_t>(count) : 0;
   return record_generator(Op::arange, dtype, {length}, slots, at);
 }
 
 Tensor arange(std::int64_t count, DType dtype, Where at) {
+  if (count > 0 && !holds(dtype, static_cast<double>(count - 1)))
+    usage_error("arange", fmt::format("{} does not hold {}", to_string(dtype), count - 1), at);
   const std::array slots{number_slot(dtype, 0), number_slot(dtype, 1)};
   return record_generator(Op::arange, dtype, {count}, slots, at);
 }
@@ -103,6 +112,8 @@ Tensor one_hot(const Tensor& indices, std::int64_t classes, DType dtype, Where a
 Tensor uniform(const Shape& shape, Generator& generator, double low, double high, DType dtype,
                Where at) {
   require_floating("uniform", dtype, at);
+  if (!(low <= high) || !std::isfinite(high - low))
+    usage_error("uniform", fmt::format("no numbers from {} to {}", low, high), at);
   const Tensor unit = record_draw(Op::random_uniform, f32, shape, generator, at);
   return cast(add(mul(unit, high - low, at), low, at), dtype, at);
 }
@@ -110,6 +121,7 @@ Tensor uniform(const Shape& shape, Generator& generator, double low, double high
 Tensor normal(const Shape& shape, Generator& generator, double mean, double deviation, DType dtype,
               Where at) {
   require_floating("normal", dtype, at);
+  if (!(deviation >= 0)) usage_error("normal", fmt::format("the deviation is {}", deviation), at);
   const Tensor unit = record_draw(Op::random_normal, f32, shape, generator, at);
   return cast(add(mul(unit, deviation, at), mean, at), dtype, at);
 }
@@ -126,6 +138,10 @@ Tensor random_integers(const Shape& shape, std::int64_t low, std::int64_t high,
   if (!is_integral(dtype))
     usage_error("random_integers", fmt::format("gives an integer dtype, not {}", to_string(dtype)),
                 at);
+  if (!holds(dtype, static_cast<double>(low)) ||
+      (dtype != DType::i64 && !holds(dtype, static_cast<double>(high - 1))))
+    usage_error("random_integers",
+                fmt::format("{} does not hold {} to {}", to_string(dtype), low, high), at);
   const Tensor bits = record_draw(Op::random_bits, i64, shape, generator, at);
   // The bias of a remainder of 64 bits is below (high - low) / 2^64.
   return cast(add(remainder(bits, high - low, at), low, at), dtype, at);

@@ -105,8 +105,8 @@ Tensor pad(const Tensor& a, const Dims& before, const Dims& after, double value,
                 fmt::format("{} takes one number for each axis: before {}, after {}", describe(a),
                             to_string(before), to_string(after)),
                 at);
-  if (!is_floating(a.dtype()) && !(std::trunc(value) == value && std::abs(value) < 0x1p63))
-    usage_error("pad", fmt::format("the value {} is no integer, {}", value, describe(a)), at);
+  if (!holds(a.dtype(), value))
+    usage_error("pad", fmt::format("{} does not hold the value {}", describe(a), value), at);
   Shape shape = a.shape();
   std::vector<Slot> slots{number_slot(a.dtype(), value)};
   for (int i = 0; i < a.rank(); ++i) {
