@@ -25,6 +25,7 @@ struct BackwardPayload final : Payload {
 
 Tensor custom_gradient(const std::function<Tensor(const std::vector<Tensor>&)>& forward,
                        const Backward& backward, const std::vector<Tensor>& inputs, Where at) {
+  if (!forward || !backward) usage_error("custom_gradient", "a function is empty", at);
   for (const Tensor& input : inputs) require_defined("custom_gradient", input, at);
   Tensor result;
   {

@@ -103,7 +103,7 @@ Tensor record_elementwise(Op op, std::span<const Operand> operands, Where at) {
 #include "runtime/ops.def"
 
 Operand::Operand(const Variable& variable, Where where)
-    : tensor_(variable.value()), where_(where) {}
+    : tensor_(variable.value(where)), where_(where) {}
 
 Tensor clamp(const Tensor& a, Operand low, Operand high, Where at) {
   require_defined("clamp", a, at);

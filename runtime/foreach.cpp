@@ -196,6 +196,7 @@ class BodyReader {
 std::vector<std::vector<Tensor>> foreach_map(const ForeachBody& body,
                                              const std::vector<std::vector<Tensor>>& lists,
                                              Where at) {
+  if (!body) usage_error(name, "the body is empty", at);
   check_lists(lists, at);
   const NoGrad no_grad;
   std::vector<Tensor> stand_ins;

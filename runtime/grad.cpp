@@ -233,7 +233,8 @@ std::vector<Tensor> vjp(const std::vector<Tensor>& outputs, const std::vector<Te
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     require_defined("vjp", outputs[i], at);
     require_defined("vjp", cotangents[i], at);
-    if (!(outputs[i].shape() == cotangents[i].shape()))
+    if (!(outputs[i].shape() == cotangents[i].shape()) ||
+        outputs[i].dtype() != cotangents[i].dtype())
       usage_error("vjp",
                   fmt::format("output {} is {}, its gradient {}", i, describe(outputs[i]),
                               describe(cotangents[i])),
@@ -243,8 +244,7 @@ std::vector<Tensor> vjp(const std::vector<Tensor>& outputs, const std::vector<Te
   check_wrt(walk, wrt, at);
   std::optional<NoGrad> no_grad;
   if (!options.create_graph) no_grad.emplace();
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    walk.add_gradient(outputs[i], in_dtype(cotangents[i], outputs[i].dtype(), at), at);
+  for (std::size_t i = 0; i < outputs.size(); ++i) walk.add_gradient(outputs[i], cotangents[i], at);
   walk.run();
   std::vector<Tensor> gradients;
   for (const Tensor& tensor : wrt) gradients.push_back(walk.gradient_of(tensor));
@@ -263,7 +263,7 @@ std::vector<Tensor> grad(const Tensor& loss, const std::vector<Variable>& wrt,
                          const GradOptions& options, Where at) {
   std::vector<Tensor> values;
   values.reserve(wrt.size());
-  for (const Variable& variable : wrt) values.push_back(variable.value());
+  for (const Variable& variable : wrt) values.push_back(variable.value(at));
   return grad(loss, values, options, at);
 }
 

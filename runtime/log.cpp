@@ -99,13 +99,17 @@ LogChannels parse_log_channels(std::string_view origin, std::string_view spec,
   return {(start & ~removed) | added};
 }
 
-void set_logs(std::string_view spec) {
+void set_logs(std::string_view spec, Where where) {
   const std::lock_guard lock(state().mutex);
   const std::uint32_t bits = detail::log_bits.load(std::memory_order_relaxed);
   const LogChannels current =
       (bits & detail::logs_unread) != 0 ? options().logs : LogChannels{bits};
-  detail::log_bits.store(parse_log_channels("set_logs", spec, current).bits | warning_bit,
-                         std::memory_order_relaxed);
+  try {
+    const LogChannels wanted = parse_log_channels("set_logs", spec, current);
+    detail::log_bits.store(wanted.bits | warning_bit, std::memory_order_relaxed);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{} ({})", error.what(), to_string(where)));
+  }
 }
 
 std::uint32_t detail::read_log_bits() {

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "error.h"
+
 namespace sinter {
 
 /// The channels, in the order of log_channel_table(). `warning` is always on and cannot be chosen.
@@ -52,7 +54,7 @@ struct LogChannels {
 LogChannels parse_log_channels(std::string_view origin, std::string_view spec, LogChannels current);
 
 /// Turns channels on and off; `spec` as in parse_log_channels. \throws UsageError
-void set_logs(std::string_view spec);
+void set_logs(std::string_view spec, Where where = Where::current());
 
 namespace detail {
 inline constexpr std::uint32_t logs_unread = 0x8000'0000u;

@@ -7,12 +7,12 @@
 
 namespace sinter {
 
-Dims::Dims(std::initializer_list<std::int64_t> values)
-    : Dims(std::span<const std::int64_t>(values.begin(), values.size())) {}
+Dims::Dims(std::initializer_list<std::int64_t> values, Where where)
+    : Dims(std::span<const std::int64_t>(values.begin(), values.size()), where) {}
 
-Dims::Dims(std::span<const std::int64_t> values) {
+Dims::Dims(std::span<const std::int64_t> values, Where where) {
   if (values.size() > static_cast<std::size_t>(max_rank))
-    throw UsageError(fmt::format("shape: {} dimensions, at most {}", values.size(), max_rank));
+    usage_error("shape", fmt::format("{} dimensions, at most {}", values.size(), max_rank), where);
   std::copy(values.begin(), values.end(), values_.begin());
   rank_ = static_cast<int>(values.size());
 }
@@ -44,9 +44,8 @@ void check_shape(std::string_view op, const Shape& shape, Where where) {
   for (const std::int64_t size : shape) {
     if (size < 0) usage_error(op, "negative size in shape " + to_string(shape), where);
     if (size == 0) continue;
-    if (count > most / size)
+    if (__builtin_mul_overflow(count, size, &count) || count > most)
       usage_error(op, "too many elements for shape " + to_string(shape), where);
-    count *= size;
   }
 }
 

@@ -20,8 +20,8 @@ class Dims {
  public:
   Dims() = default;
   /// \throws UsageError for more than `max_rank` values.
-  Dims(std::initializer_list<std::int64_t> values);
-  explicit Dims(std::span<const std::int64_t> values);
+  Dims(std::initializer_list<std::int64_t> values, Where where = Where::current());
+  explicit Dims(std::span<const std::int64_t> values, Where where = Where::current());
   static Dims filled(int rank, std::int64_t value);
 
   int rank() const { return rank_; }

@@ -12,8 +12,8 @@
 namespace sinter {
 namespace {
 
-const Node& require_node(const Tensor& tensor) {
-  if (!tensor.defined()) throw UsageError("tensor: not defined");
+const Node& require_node(std::string_view what, const Tensor& tensor, Where where) {
+  if (!tensor.defined()) usage_error(what, "the tensor is not defined", where);
   return *tensor.node();
 }
 
@@ -21,6 +21,23 @@ const Value& require_value(const Tensor& tensor, Where at) {
   require_defined("read", tensor, at);
   tensor.evaluate(at);
   return tensor.node()->value();
+}
+
+/// Refuses strides that no memory can have: offsets in bytes must fit the address space.
+void require_addressable(DType dtype, const Shape& shape, const Strides& strides, Where where) {
+  constexpr std::int64_t address_space = std::int64_t{1} << 47;
+  std::int64_t room = address_space / static_cast<std::int64_t>(item_size(dtype));
+  if (element_count(shape) == 0) return;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] == 1) continue;
+    const std::int64_t most = room / (shape[i] - 1);
+    if (strides[i] > most || strides[i] < -most)
+      usage_error("borrow",
+                  fmt::format("strides {} of shape {} reach beyond any memory", to_string(strides),
+                              to_string(shape)),
+                  where);
+    room -= std::abs(strides[i]) * (shape[i] - 1);
+  }
 }
 
 /// Calls `visit(offset)` for the elements in row-major order.
@@ -69,11 +86,15 @@ Tensor::~Tensor() {
   if (node_) node_->release_handle();
 }
 
-const Shape& Tensor::shape() const { return require_node(*this).shape; }
-int Tensor::rank() const { return shape().rank(); }
-DType Tensor::dtype() const { return require_node(*this).dtype; }
-std::int64_t Tensor::element_count() const { return sinter::element_count(shape()); }
-bool Tensor::requires_grad() const { return require_node(*this).requires_grad; }
+const Shape& Tensor::shape(Where where) const { return require_node("shape", *this, where).shape; }
+int Tensor::rank(Where where) const { return require_node("rank", *this, where).shape.rank(); }
+DType Tensor::dtype(Where where) const { return require_node("dtype", *this, where).dtype; }
+std::int64_t Tensor::element_count(Where where) const {
+  return sinter::element_count(require_node("element_count", *this, where).shape);
+}
+bool Tensor::requires_grad(Where where) const {
+  return require_node("requires_grad", *this, where).requires_grad;
+}
 
 std::int64_t Tensor::size(std::int64_t axis, Where where) const {
   require_defined("size", *this, where);
@@ -101,9 +122,14 @@ T Tensor::item(Where where) const {
 
 template <typename T>
 std::vector<T> Tensor::to_host(Where where) const {
-  std::vector<T> elements;
   require_defined("to_host", *this, where);
-  elements.reserve(static_cast<std::size_t>(element_count()));
+  evaluate(where);
+  std::vector<T> elements;
+  try {
+    elements.reserve(static_cast<std::size_t>(element_count()));
+  } catch (const std::exception&) {  // bad_alloc or length_error: a view may repeat its elements
+    usage_error("to_host", "the host's memory does not hold " + describe(*this), where);
+  }
   read_elements<T>(*this, where, [&](T value) { elements.push_back(value); });
   return elements;
 }
@@ -190,6 +216,7 @@ Tensor borrow_strided(const void* data, DType dtype, const Shape& shape, const S
   if (reinterpret_cast<std::uintptr_t>(data) % item_size(dtype) != 0)
     usage_error("borrow", fmt::format("the pointer is not aligned for {}", to_string(dtype)),
                 where);
+  require_addressable(dtype, shape, strides, where);
   const auto bytes = static_cast<std::size_t>(element_count(shape)) * item_size(dtype);
   // The buffer is never written: external memory is not donated.
   BufferRef buffer = Buffer::borrow(const_cast<void*>(data), bytes, std::move(deleter));

@@ -25,21 +25,22 @@ class Tensor {
   /// refuses it.
   Tensor() = default;
   explicit Tensor(NodeRef node);
+  /// The Variable's current value.
+  Tensor(const class Variable& variable, Where where = Where::current());
   Tensor(const Tensor& other);
   Tensor(Tensor&& other) noexcept;
   Tensor& operator=(Tensor other) noexcept;
   ~Tensor();
 
   bool defined() const { return node_ != nullptr; }
-  explicit operator bool() const = delete;  // ask defined(), or read item<bool>()
 
-  const Shape& shape() const;
+  const Shape& shape(Where where = Where::current()) const;
   std::int64_t size(std::int64_t axis, Where where = Where::current()) const;
-  int rank() const;
-  DType dtype() const;
-  std::int64_t element_count() const;
+  int rank(Where where = Where::current()) const;
+  DType dtype(Where where = Where::current()) const;
+  std::int64_t element_count(Where where = Where::current()) const;
   /// Whether a trainable Variable reaches this tensor through ops that have a derivative.
-  bool requires_grad() const;
+  bool requires_grad(Where where = Where::current()) const;
 
   /// The one element of a tensor of one element, converted to T as `cast` does. T is bool,
   /// std::uint8_t, int, long, long long, Half, BFloat16, float or double. Evaluates.
@@ -83,7 +84,7 @@ class Operand {
       : kind_(Kind::integer), integer_(value), where_(where) {}
   Operand(long long value, Where where = Where::current())
       : kind_(Kind::integer), integer_(value), where_(where) {}
-  Operand(const class Variable& variable, Where where = Where::current());
+  Operand(const Variable& variable, Where where = Where::current());
 
   enum class Kind : std::uint8_t { tensor, truth, integer, real };
   Kind kind() const { return kind_; }

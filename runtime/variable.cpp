@@ -61,8 +61,10 @@ Variable::Variable(const Tensor& initial, std::string name, bool trainable, Wher
   WrittenVariables::add(cell_);
 }
 
-Tensor Variable::value() const {
-  if (!cell_) throw UsageError("Variable: not defined");
+Tensor::Tensor(const Variable& variable, Where where) : Tensor(variable.value(where)) {}
+
+Tensor Variable::value(Where where) const {
+  if (!cell_) usage_error("Variable", "not defined", where);
   const std::lock_guard lock(cell_->mutex);
   return cell_->current;
 }
@@ -88,18 +90,18 @@ void Variable::set(const Tensor& value, Where where) const {
   if (list) WrittenVariables::add(cell_);
 }
 
-const Shape& Variable::shape() const {
-  if (!cell_) throw UsageError("Variable: not defined");
+const Shape& Variable::shape(Where where) const {
+  if (!cell_) usage_error("Variable", "not defined", where);
   return cell_->shape;
 }
 
-DType Variable::dtype() const {
-  if (!cell_) throw UsageError("Variable: not defined");
+DType Variable::dtype(Where where) const {
+  if (!cell_) usage_error("Variable", "not defined", where);
   return cell_->dtype;
 }
 
-const std::string& Variable::name() const {
-  if (!cell_) throw UsageError("Variable: not defined");
+const std::string& Variable::name(Where where) const {
+  if (!cell_) usage_error("Variable", "not defined", where);
   return cell_->name;
 }
 

@@ -22,17 +22,16 @@ class Variable {
 
   bool defined() const { return cell_ != nullptr; }
   /// The current value, as a tensor that stays what it is when the cell is written again.
-  Tensor value() const;
-  operator Tensor() const { return value(); }
+  Tensor value(Where where = Where::current()) const;
 
   /// Replaces the value. The new one has the cell's dtype and shape; its history is cut. Nothing is
   /// computed until the end of the region or the next read, and if that evaluation fails every
   /// Variable written since the one before keeps its old value.
   void set(const Tensor& value, Where where = Where::current()) const;
 
-  const Shape& shape() const;
-  DType dtype() const;
-  const std::string& name() const;
+  const Shape& shape(Where where = Where::current()) const;
+  DType dtype(Where where = Where::current()) const;
+  const std::string& name(Where where = Where::current()) const;
   bool trainable() const;
   /// Unique in the process, never reused.
   std::uint64_t id() const;

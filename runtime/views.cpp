@@ -104,6 +104,9 @@ Tensor squeeze(const Tensor& a, std::int64_t axis, Where at) {
 
 Tensor unsqueeze(const Tensor& a, std::int64_t axis, Where at) {
   require_defined("unsqueeze", a, at);
+  if (a.rank() == max_rank)
+    usage_error("unsqueeze", fmt::format("{} has {} dimensions, the most", describe(a), max_rank),
+                at);
   const int place = normalize_axis("unsqueeze", axis, a.rank() + 1, at);
   Shape shape;
   for (int i = 0; i <= a.rank(); ++i) {
@@ -251,7 +254,9 @@ std::vector<Tensor> split(const Tensor& a, const std::vector<std::int64_t>& leng
   const int along = normalize_axis("split", axis, a.rank(), at);
   std::int64_t total = 0;
   for (const std::int64_t length : lengths) {
-    if (length < 0) usage_error("split", fmt::format("a length is {}", length), at);
+    if (length < 0 || length > a.shape()[along])
+      usage_error("split", fmt::format("a length is {}, axis {} of {}", length, axis, describe(a)),
+                  at);
     total += length;
   }
   if (total != a.shape()[along])
