@@ -1,0 +1,115 @@
+// The dtype of a result for every pair of dtypes, against PyTorch's (golden/promotion.json).
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <locale>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/each_level.h"
+
+namespace sinter::tests {
+namespace {
+
+using Binary = Tensor (*)(Operand, Operand, Where);
+
+const std::map<std::string, Binary> ops{
+    {"add", add},
+    {"sub", sub},
+    {"mul", mul},
+    {"div", div},
+    {"floor_divide", floor_divide},
+    {"remainder", remainder},
+    {"pow", pow},
+    {"maximum", maximum},
+    {"atan2", atan2},
+    {"less", less},
+    {"equal", sinter::equal},
+    {"bitwise_and", bitwise_and},
+    {"logical_and", logical_and},
+};
+
+nlohmann::json golden() {
+  return nlohmann::json::parse(std::ifstream("tests/golden/promotion.json"));
+}
+
+DType dtype_named(const std::string& name) {
+  for (const DType dtype : {boolean, u8, i32, i64, f16, bf16, f32, f64})
+    if (to_string(dtype) == name) return dtype;
+  FAIL("no dtype is called " << name);
+  return f32;
+}
+
+/// An operand of a kind: a tensor of one axis, of none, or a host number.
+Operand operand(const std::string& kind, const std::string& dtype) {
+  if (kind == "tensor") return ones({2}, dtype_named(dtype));
+  if (kind == "zero_dim") return ones({}, dtype_named(dtype));
+  if (dtype == "bool") return true;
+  if (dtype == "i64") return 1;
+  return 1.0;
+}
+
+/// A number in punctuation that no parser of numbers expects.
+struct Punctuation : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+}  // namespace
+
+TEST_CASE("every pair of dtypes and kinds of operand promotes as in PyTorch") {
+  const nlohmann::json table = golden();
+  int compared = 0;
+  for (const auto& [name, op] : ops) {
+    const auto& by_kind = table.at("binary").at(name);
+    for (const auto& [left_kind, by_right] : by_kind.items()) {
+      for (const auto& [right_kind, rows] : by_right.items()) {
+        const auto& columns = table.at(right_kind == "scalar" ? "scalars" : "dtypes");
+        for (const auto& [left, row] : rows.items()) {
+          for (std::size_t i = 0; i < row.size(); ++i) {
+            if (row[i].is_null()) continue;
+            const std::string right = columns[i];
+            const std::string what =
+                name + " of " + left_kind + " " + left + " and " + right_kind + " " + right;
+            CAPTURE(what);
+            const Tensor result =
+                op(operand(left_kind, left), operand(right_kind, right), Where::current());
+            CHECK(to_string(result.dtype()) == row[i].get<std::string>());
+            ++compared;
+          }
+        }
+      }
+    }
+  }
+  CHECK(compared > 1000);
+}
+
+TEST_CASE("a host number is the number itself, whatever the locale prints") {
+  const std::locale previous = std::locale::global(std::locale(std::locale(), new Punctuation));
+  at_each_level([] {
+    const Tensor x = floats(Floats(1234, 3));
+    for (const double s : {1.0 / 3, std::sqrt(1.0 / 128), 0.70710678, 0.1, -0.0,
+                           static_cast<double>(std::numeric_limits<float>::max()), 1e-45,
+                           std::numeric_limits<double>::infinity()}) {
+      CAPTURE(s);
+      const Floats by_number = (x * s).to_host<float>();
+      const Floats by_tensor = (x * full({}, s)).to_host<float>();
+      CHECK(std::equal(by_number.begin(), by_number.end(), by_tensor.begin(), [](float a, float b) {
+        return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+      }));
+    }
+    const Tensor wide = ones({1}, f64) * std::nextafter(1.0, 2.0);
+    CHECK(wide.item<double>() == std::nextafter(1.0, 2.0));
+    CHECK((ones({1}, i64) * INT64_MIN).item<std::int64_t>() == INT64_MIN);
+    CHECK(contains(usage_message([] { zeros({1234}) + zeros({5}); }), "[1234]"));
+  });
+  std::locale::global(previous);
+}
+
+}  // namespace sinter::tests
