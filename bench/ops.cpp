@@ -111,7 +111,7 @@ std::vector<OpCase> op_cases(std::int64_t rows, std::int64_t width) {
   const Tensor x = random({rows, width}), y = random({rows, width}), w = random({width, width}),
                gain = random({width}), bias = random({width});
   const Tensor targets = random_integers({rows}, 0, width, generator).evaluate();
-  const auto with_gradient = [](std::function<Tensor(const Tensor&)> f, Tensor at) {
+  const auto with_gradient = [](const std::function<Tensor(const Tensor&)>& f, const Tensor& at) {
     return [f, at] {
       const Tensor result = f(at);
       return vjp({result}, {ones_like(result)}, {at});
