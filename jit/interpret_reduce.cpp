@@ -54,11 +54,11 @@ struct Reduction {
   Shape shape;
   std::int64_t mask;
 
-  C count() const {
+  std::int64_t count() const {
     std::int64_t product = 1;
     for (int axis = 0; axis < shape.rank(); ++axis)
       if (has_axis(mask, axis)) product *= shape[axis];
-    return static_cast<C>(product);
+    return product;
   }
   std::vector<C> pass(Op op, const std::vector<C>& from) const {
     return reduce_axes(op, from, shape, mask);
@@ -66,14 +66,14 @@ struct Reduction {
 
   std::vector<C> mean() const {
     std::vector<C> sums = pass(Op::sum, elements);
-    for (C& sum : sums) sum = sum / count();
+    for (C& sum : sums) sum = sum / static_cast<C>(count());
     return sums;
   }
   std::vector<C> var(std::int64_t correction) const {
     std::vector<C> squares = minus(elements, mean(), shape, mask);
     for (C& element : squares) element = element * element;
     std::vector<C> sums = pass(Op::sum, squares);
-    for (C& sum : sums) sum = sum / (count() - static_cast<C>(correction));
+    for (C& sum : sums) sum = sum / static_cast<C>(var_divisor(count(), correction));
     return sums;
   }
   std::vector<C> logsumexp() const {

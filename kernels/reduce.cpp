@@ -40,10 +40,10 @@ void apply(Op op, const View& out, const Inputs&... inputs) {
   elementwise(op, compute_dtype(views[0].dtype), views, out, none);
 }
 
-/// Divides by count - correction, taken in the compute type.
-void divide(const View& view, std::int64_t count, std::int64_t correction = 0) {
+/// Divides by a number rounded to the compute type.
+void divide(const View& view, double number) {
   with_compute_type(view.dtype, [&]<typename C>(C) {
-    const C divisor = static_cast<C>(count) - static_cast<C>(correction);
+    const C divisor = static_cast<C>(number);
     const ConstView all{&divisor, view.dtype, view.shape, Strides::filled(view.shape.rank(), 0)};
     if constexpr (std::is_floating_point_v<C>) apply(Op::div, view, view, all);
   });
@@ -161,7 +161,9 @@ void reduce_to(Op op, const ConstView& in, std::int64_t mask, std::int64_t corre
       return combine_all(Combine::sum, prepared(Op::not_equal), mask, out);
     case Op::all:  // zeros and ones
       return combine_all(Combine::prod, prepared(Op::not_equal), mask, out);
-    case Op::mean: combine_all(Combine::sum, plain, mask, out); return divide(out, count());
+    case Op::mean:
+      combine_all(Combine::sum, plain, mask, out);
+      return divide(out, static_cast<double>(count()));
     case Op::norm:
       combine_all(Combine::sum, prepared(Op::square), mask, out);
       return apply(Op::sqrt, out, out);
@@ -171,9 +173,9 @@ void reduce_to(Op op, const ConstView& in, std::int64_t mask, std::int64_t corre
   const View center = contiguous_view(first.get(), compute, out.shape);
   if (op == Op::var) {
     combine_all(Combine::sum, plain, mask, center);
-    divide(center, count());
+    divide(center, static_cast<double>(count()));
     sum_squared_distances(in, center, mask, out);
-    divide(out, count(), correction);
+    divide(out, var_divisor(count(), correction));
   } else {
     combine_all(Combine::amax, plain, mask, center);
     zero_unless_finite(center);

@@ -22,12 +22,14 @@ Dims masked_axes(std::int64_t mask, int rank) {
 /// The axes a reduction node reduces, and how many elements meet in each of its results.
 struct Reduced {
   Dims axes;
-  double count = 1;
+  std::int64_t count = 1;
 
   explicit Reduced(const CompositeContext& c) : axes(masked_axes(c.fixed(0), c.inputs[0].rank())) {
-    for (const std::int64_t axis : axes)
-      count *= static_cast<double>(c.inputs[0].shape()[static_cast<int>(axis)]);
+    for (const std::int64_t axis : axes) count *= c.inputs[0].shape()[static_cast<int>(axis)];
   }
+
+  /// The mean of `a`, the reduced axes kept.
+  Tensor mean_of(const Tensor& a, Where at) const;
 };
 
 /// A sum that keeps its axes; over no axes at all it is the tensor itself.
@@ -35,19 +37,22 @@ Tensor sum_kept(const Tensor& a, const Dims& axes, Where at) {
   return axes.empty() ? a : sum(a, axes, true, at);
 }
 
+Tensor Reduced::mean_of(const Tensor& a, Where at) const {
+  return div(sum_kept(a, axes, at), static_cast<double>(count), at);
+}
+
 Results mean_parts(const CompositeContext& c) {
   const Reduced reduced(c);
-  return {c.narrow(div(sum_kept(c.wide(0), reduced.axes, c.where), reduced.count, c.where))};
+  return {c.narrow(reduced.mean_of(c.wide(0), c.where))};
 }
 
 Results var_parts(const CompositeContext& c) {
   const Where at = c.where;
   const Reduced reduced(c);
   const Tensor x = c.wide(0);
-  const Tensor center = div(sum_kept(x, reduced.axes, at), reduced.count, at);
-  const Tensor squares = sum_kept(square(sub(x, center, at), at), reduced.axes, at);
-  const double freedom = std::max(0.0, reduced.count - static_cast<double>(c.fixed(1)));
-  return {c.narrow(div(squares, freedom, at))};
+  const Tensor distance = sub(x, reduced.mean_of(x, at), at);
+  const Tensor squares = sum_kept(square(distance, at), reduced.axes, at);
+  return {c.narrow(div(squares, var_divisor(reduced.count, c.fixed(1)), at))};
 }
 
 Results logsumexp_parts(const CompositeContext& c) {

@@ -200,7 +200,7 @@ std::int64_t bytes_of_evaluated(std::span<const NodeRef> inputs) {
 }  // namespace
 
 NodeRef record(const NodeSpec& spec) {
-  check_shape(to_string(spec.op), spec.shape, spec.where);
+  check_shape(spec.call.empty() ? to_string(spec.op) : spec.call, spec.shape, spec.where);
   bool tracked = spec.differentiable && is_floating(spec.dtype) && grad_enabled();
   bool requires_grad = false;
   if (tracked)

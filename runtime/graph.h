@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "dtype.h"
@@ -65,6 +66,8 @@ struct NodeSpec {
   std::shared_ptr<const Payload> payload = nullptr;
   bool differentiable = true;
   Where where = {};
+  /// The function that was called, for errors; the op's name where empty.
+  std::string_view call = {};
 };
 
 class Node {

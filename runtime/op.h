@@ -56,6 +56,13 @@ const OpInfo& info(Op op);
 
 inline std::string_view to_string(Op op) { return info(op).name; }
 
+/// What var divides the squared distances of `count` elements by: never less than 0, so that too
+/// few elements give infinity, or NaN where all distances are 0; as in PyTorch.
+constexpr double var_divisor(std::int64_t count, std::int64_t correction) {
+  const double rest = static_cast<double>(count) - static_cast<double>(correction);
+  return count > 0 && rest > 0 ? rest : 0;
+}
+
 /// Whether the data of its operands can make this op fail (an index out of range, an integer
 /// division by zero): such ops run before the first Variable is overwritten.
 bool can_fail_on_data(Op op);

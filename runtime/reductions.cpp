@@ -44,8 +44,8 @@ Tensor drop_axes(const Tensor& kept, const Tensor& a, std::int64_t mask, bool ke
 
 struct ReductionCall {
   Op op;
-  DType dtype;
-  std::int64_t mask;
+  DType dtype = DType::f32;
+  std::int64_t mask = 0;
   std::int64_t correction = 0;  // of var
 };
 
@@ -84,15 +84,19 @@ Tensor truth(Op op, const Tensor& a, const Dims& axes, bool keepdim, Where at) {
                           at);
 }
 
-/// mean, var, logsumexp, norm: floating only.
-Tensor floating_reduction(Op op, const Tensor& a, const Dims& axes, std::int64_t correction,
-                          bool keepdim, Where at) {
-  require_defined(to_string(op), a, at);
+/// Of a floating tensor, as the function `called`.
+Tensor floating_reduction(std::string_view called, ReductionCall call, const Tensor& a,
+                          const Dims& axes, bool keepdim, Where at) {
+  require_defined(called, a, at);
   if (!is_floating(a.dtype()))
-    usage_error(to_string(op), "takes a floating tensor, not " + describe(a) + "; cast it first",
-                at);
-  return record_reduction({op, a.dtype(), axes_mask(to_string(op), a, axes, at), correction}, a,
-                          keepdim, at);
+    usage_error(called, "takes a floating tensor, not " + describe(a) + "; cast it first", at);
+  call.dtype = a.dtype();
+  call.mask = axes_mask(called, a, axes, at);
+  return record_reduction(call, a, keepdim, at);
+}
+
+Tensor floating_reduction(Op op, const Tensor& a, const Dims& axes, bool keepdim, Where at) {
+  return floating_reduction(to_string(op), {op}, a, axes, keepdim, at);
 }
 
 Tensor position(Op op, const Tensor& a, std::int64_t axis, bool keepdim, Where at) {
@@ -121,7 +125,7 @@ Tensor prod(const Tensor& a, const Dims& axes, bool keepdim, Where at) {
   return accumulate(Op::prod, a, axes, keepdim, at);
 }
 Tensor mean(const Tensor& a, const Dims& axes, bool keepdim, Where at) {
-  return floating_reduction(Op::mean, a, axes, 0, keepdim, at);
+  return floating_reduction(Op::mean, a, axes, keepdim, at);
 }
 Tensor amax(const Tensor& a, const Dims& axes, bool keepdim, Where at) {
   return extremum(Op::amax, a, axes, keepdim, at);
@@ -145,16 +149,17 @@ Tensor argmax(const Tensor& a, Where at) { return argmax(flatten(a, at), 0, fals
 Tensor argmin(const Tensor& a, Where at) { return argmin(flatten(a, at), 0, false, at); }
 
 Tensor var(const Tensor& a, const Dims& axes, std::int64_t correction, bool keepdim, Where at) {
-  return floating_reduction(Op::var, a, axes, correction, keepdim, at);
+  return floating_reduction("var", {.op = Op::var, .correction = correction}, a, axes, keepdim, at);
 }
 Tensor std(const Tensor& a, const Dims& axes, std::int64_t correction, bool keepdim, Where at) {
-  return sqrt(var(a, axes, correction, keepdim, at), at);
+  const ReductionCall call{.op = Op::var, .correction = correction};
+  return sqrt(floating_reduction("std", call, a, axes, keepdim, at), at);
 }
 Tensor logsumexp(const Tensor& a, const Dims& axes, bool keepdim, Where at) {
-  return floating_reduction(Op::logsumexp, a, axes, 0, keepdim, at);
+  return floating_reduction(Op::logsumexp, a, axes, keepdim, at);
 }
 Tensor norm(const Tensor& a, const Dims& axes, bool keepdim, Where at) {
-  return floating_reduction(Op::norm, a, axes, 0, keepdim, at);
+  return floating_reduction(Op::norm, a, axes, keepdim, at);
 }
 
 }  // namespace sinter

@@ -6,8 +6,10 @@
 /// are reduced, written down in kernels/reduce.h; threads, fusion and instruction sets do not
 /// change it. f16 and bf16 accumulate in f32 and round once; sum, prod and mean of bool and
 /// integers accumulate in i64.
-/// An empty extent gives the identity (sum 0, prod 1, any false, all true); amax, amin, argmax and
-/// argmin of one is a UsageError.
+/// An empty extent gives the identity (sum 0, prod 1, any false, all true, norm 0, logsumexp -inf),
+/// NaN for mean, var and std; amax, amin, argmax and argmin of one is a UsageError.
+/// mean, var, std, logsumexp and norm take floating tensors only (cast integers first) and give
+/// their dtype; the others take all but where they say so.
 #pragma once
 
 #include "tensor.h"
@@ -19,7 +21,6 @@ Tensor sum(const Tensor& a, const Dims& axes = {}, bool keepdim = false,
            Where at = Where::current());
 Tensor prod(const Tensor& a, const Dims& axes = {}, bool keepdim = false,
             Where at = Where::current());
-/// Floating only (cast integers first).
 Tensor mean(const Tensor& a, const Dims& axes = {}, bool keepdim = false,
             Where at = Where::current());
 /// NaN wins. The gradient is shared evenly among ties.
@@ -41,7 +42,8 @@ Tensor argmin(const Tensor& a, std::int64_t axis, bool keepdim = false,
 Tensor argmax(const Tensor& a, Where at = Where::current());
 Tensor argmin(const Tensor& a, Where at = Where::current());
 
-/// Two passes: squares of the distances to the mean, over count - correction.
+/// Two passes: squares of the distances to the mean, over count - correction. Where that is not
+/// above 0 the result is infinite, or NaN where all distances are 0, as in PyTorch.
 Tensor var(const Tensor& a, const Dims& axes = {}, std::int64_t correction = 1,
            bool keepdim = false, Where at = Where::current());
 Tensor std(const Tensor& a, const Dims& axes = {}, std::int64_t correction = 1,

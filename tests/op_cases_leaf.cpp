@@ -51,6 +51,18 @@ Generator& test_generator() {
   return generator;
 }
 
+/// Element `element` of the draw `later` after the test's own, as integers.
+std::uint64_t bits_draw(std::uint64_t element, std::uint64_t later = 0) {
+  const std::uint64_t block = element / 2, first = element % 2 * 2, ordinal = test_ordinal + later;
+  const std::uint64_t high = philox_word(test_seed, ordinal, block, first + 1);
+  return high << 32 | philox_word(test_seed, ordinal, block, first);
+}
+
+/// In [0, 1), by 53 of those bits.
+long double unit_draw(std::uint64_t element, std::uint64_t later = 0) {
+  return static_cast<long double>(bits_draw(element, later) >> 11) * 0x1p-53L;
+}
+
 long double uniform_draw(std::uint64_t element) {
   const std::uint32_t word = philox_word(test_seed, test_ordinal, element / 4, element % 4);
   return static_cast<long double>(word >> 8) * 0x1p-24L;
@@ -130,7 +142,7 @@ Cases random_uniform_cases() {
   const Shape shape{3, 67};
   return {generator_case(
       "uniform", shape, [=](DType dtype) { return uniform(shape, test_generator(), 0, 1, dtype); },
-      [=](const Dims& i) { return uniform_draw(position(i, shape)); }, {f32, f64})};
+      [=](const Dims& i) { return uniform_draw(position(i, shape)); }, {f32})};
 }
 
 Cases random_normal_cases() {
@@ -145,19 +157,31 @@ Cases random_normal_cases() {
 
 Cases random_bits_cases() {
   const Shape shape{5, 33};
-  return {generator_case(
-      "integers below 2^40", shape,
-      [=](DType dtype) {
-        return random_integers(shape, 0, std::int64_t{1} << 40, test_generator(), dtype);
-      },
+  OpCase normals = generator_case(
+      "normal in f64", shape,
+      [=](DType dtype) { return normal(shape, test_generator(), 0, 1, dtype); },
       [=](const Dims& i) {
-        const std::uint64_t element = position(i, shape), first = element % 2 * 2;
-        const std::uint64_t block = element / 2;
-        const std::uint64_t low = philox_word(test_seed, test_ordinal, block, first);
-        const std::uint64_t high = philox_word(test_seed, test_ordinal, block, first + 1);
-        return static_cast<long double>((high << 32 | low) & ((std::uint64_t{1} << 40) - 1));
+        const std::uint64_t element = position(i, shape);
+        const long double u = unit_draw(element) + 0x1p-53L, v = unit_draw(element, 1);
+        return std::sqrt(-2 * std::log(u)) * std::cos(2 * o::pi * v);
       },
-      {i64})};
+      {f64});
+  normals.units = 16;
+  return {generator_case(
+              "uniform in f64", shape,
+              [=](DType dtype) { return uniform(shape, test_generator(), 0, 1, dtype); },
+              [=](const Dims& i) { return unit_draw(position(i, shape)); }, {f64}),
+          normals,
+          generator_case(
+              "integers below 2^40", shape,
+              [=](DType dtype) {
+                return random_integers(shape, 0, std::int64_t{1} << 40, test_generator(), dtype);
+              },
+              [=](const Dims& i) {
+                return static_cast<long double>(bits_draw(position(i, shape)) &
+                                                ((std::uint64_t{1} << 40) - 1));
+              },
+              {i64})};
 }
 
 Cases dropout_cases() {
