@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace sinter {
 namespace {
 
@@ -13,6 +15,9 @@ struct OutermostCall {
 thread_local OutermostCall outermost_call;
 
 }  // namespace
+
+CompileError::CompileError(const std::string& message, std::string log, std::string source_path)
+    : Error(message), log_(std::move(log)), source_path_(std::move(source_path)) {}
 
 std::string to_string(Where where) {
   std::string_view file = where.file_name();

@@ -39,6 +39,20 @@ class FileError : public Error {
   using Error::Error;
 };
 
+/// The compiler of the machine failed on generated code, which is kept for a report.
+class CompileError : public Error {
+ public:
+  /// `source_path` is empty where the source could not be kept.
+  CompileError(const std::string& message, std::string log, std::string source_path);
+
+  const std::string& log() const { return log_; }  ///< What the compiler printed.
+  const std::string& source_path() const { return source_path_; }
+
+ private:
+  std::string log_;
+  std::string source_path_;
+};
+
 /// An invariant of sinter itself is broken: please report.
 class InternalError : public Error {
  public:

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 
 #include "runtime/error.h"
 
@@ -20,6 +21,9 @@ void read_level(std::string_view value, Options& options);
 void read_threads(std::string_view value, Options& options);
 void read_cpu(std::string_view value, Options& options);
 void read_logs(std::string_view value, Options& options);
+void read_compiler(std::string_view value, Options& options);
+void read_cache(std::string_view value, Options& options);
+void read_cache_size(std::string_view value, Options& options);
 
 constexpr int most_threads = 1024;
 
@@ -34,6 +38,15 @@ constexpr std::array table = {
                "Take this code path instead of the best one the machine has.", read_cpu},
     OptionInfo{"SINTER_LOGS", "channels separated by commas, each name, +name or -name",
                "Which log channels are on; `all` names every one.", read_logs},
+    OptionInfo{"SINTER_CXX", "a path, or a name on PATH",
+               "The C++ compiler for generated kernels; otherwise c++, g++ or clang++.",
+               read_compiler},
+    OptionInfo{"SINTER_CACHE", "a directory, off",
+               "Where compiled kernels are kept; otherwise sinter in the user's cache directory.",
+               read_cache},
+    OptionInfo{"SINTER_CACHE_SIZE", "bytes, or a number with K, M or G",
+               "The most that the kernels on disk may take; those unused longest make room.",
+               read_cache_size},
 };
 
 constexpr const OptionInfo& row(std::string_view variable) {
@@ -67,6 +80,27 @@ void read_logs(std::string_view value, Options& options) {
   options.logs = parse_log_channels("SINTER_LOGS", value, LogChannels{});
 }
 
+void read_compiler(std::string_view value, Options& options) { options.compiler = value; }
+
+void read_cache(std::string_view value, Options& options) {
+  options.disk_cache = value != "off";
+  if (options.disk_cache) options.cache_directory = value;
+}
+
+void read_cache_size(std::string_view value, Options& options) {
+  const std::optional<std::uint64_t> bytes = parse_size(value);
+  if (!bytes) refuse(row("SINTER_CACHE_SIZE"), value);
+  options.cache_bytes = *bytes;
+}
+
+void read_surroundings(const Environment& environment, Surroundings& surroundings) {
+  surroundings.search_path = environment("PATH").value_or("");
+  surroundings.library_path = environment("LD_LIBRARY_PATH").value_or("");
+  surroundings.home = environment("HOME").value_or("");
+  surroundings.cache_home = environment("XDG_CACHE_HOME").value_or("");
+  surroundings.temporary = environment("TMPDIR").value_or("");
+}
+
 std::optional<std::string> process_environment(std::string_view variable) {
   const char* value = std::getenv(std::string(variable).c_str());
   if (value == nullptr) return std::nullopt;
@@ -77,12 +111,28 @@ std::optional<std::string> process_environment(std::string_view variable) {
 
 std::span<const OptionInfo> option_table() { return table; }
 
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  if (unit.size() > 1) return std::nullopt;
+  constexpr std::string_view units = "KMG";
+  const std::size_t place = unit.empty() ? 0 : units.find(unit[0]) + 1;
+  if (!unit.empty() && place == 0) return std::nullopt;
+  const std::size_t shift = 10 * place;
+  if (number > std::numeric_limits<std::uint64_t>::max() >> shift) return std::nullopt;
+  return number << shift;
+}
+
 Options read_options(const Environment& environment) {
   Options options;
   for (const OptionInfo& info : table) {
     const std::optional<std::string> value = environment(info.variable);
     if (value && !value->empty()) info.read(*value, options);
   }
+  read_surroundings(environment, options.surroundings);
   return options;
 }
 

@@ -2,6 +2,7 @@
 /// Every environment variable sinter reads, in one table. No other file calls getenv.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -19,12 +20,26 @@ enum class Level : std::uint8_t { interpret, eager };
 /// Which code path kernels take: `automatic` is the best one this machine has.
 enum class CpuPath : std::uint8_t { automatic, portable, avx2, avx512 };
 
+/// Variables that sinter shares with other programs, as they stand; empty where they are not set.
+struct Surroundings {
+  std::string search_path;   ///< PATH
+  std::string library_path;  ///< LD_LIBRARY_PATH
+  std::string home;          ///< HOME
+  std::string cache_home;    ///< XDG_CACHE_HOME
+  std::string temporary;     ///< TMPDIR
+};
+
 /// What the environment asks for.
 struct Options {
   Level level = Level::eager;
   int threads = 0;  ///< At most this many threads; 0 for as many as the process may use.
   CpuPath cpu = CpuPath::automatic;
   LogChannels logs;
+  std::string compiler;         ///< Path or name; empty for the system's.
+  bool disk_cache = true;       ///< Whether compiled kernels are kept on disk.
+  std::string cache_directory;  ///< Where; empty for the user's cache directory.
+  std::uint64_t cache_bytes = std::uint64_t{1} << 30;  ///< The most the disk cache may hold.
+  Surroundings surroundings;
 };
 
 /// One row of the table of environment variables.
@@ -37,6 +52,9 @@ struct OptionInfo {
 
 /// The table, in the order of the documentation.
 std::span<const OptionInfo> option_table();
+
+/// A number of bytes as an option gives it: `4096`, `64K`, `512M`, `2G`; nothing for other text.
+std::optional<std::uint64_t> parse_size(std::string_view text);
 
 /// Gives the value of a variable, or nothing where it is not set.
 using Environment = std::function<std::optional<std::string>(std::string_view variable)>;

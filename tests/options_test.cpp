@@ -29,13 +29,40 @@ TEST_CASE("options: each variable is read") {
   const Options options = read({{"SINTER_LEVEL", "interpret"},
                                 {"SINTER_THREADS", "3"},
                                 {"SINTER_CPU", "avx2"},
-                                {"SINTER_LOGS", "plan,cache"}});
+                                {"SINTER_LOGS", "plan,cache"},
+                                {"SINTER_CXX", "clang++"},
+                                {"SINTER_CACHE", "kernels"},
+                                {"SINTER_CACHE_SIZE", "64M"},
+                                {"HOME", "/anna"},
+                                {"TMPDIR", ""}});
   CHECK(options.level == Level::interpret);
   CHECK(options.threads == 3);
   CHECK(options.cpu == CpuPath::avx2);
   CHECK(options.logs.has(LogChannel::plan));
   CHECK(options.logs.has(LogChannel::cache));
   CHECK_FALSE(options.logs.has(LogChannel::fusion));
+  CHECK(options.compiler == "clang++");
+  CHECK(options.disk_cache);
+  CHECK(options.cache_directory == "kernels");
+  CHECK(options.cache_bytes == 64u << 20);
+  CHECK(options.surroundings.home == "/anna");
+  CHECK(options.surroundings.temporary.empty());
+  CHECK_FALSE(read({{"SINTER_CACHE", "off"}}).disk_cache);
+}
+
+TEST_CASE("options: a size is bytes, or a number with a unit") {
+  CHECK(parse_size("0") == 0u);
+  CHECK(parse_size("4096") == 4096u);
+  CHECK(parse_size("3K") == 3072u);
+  CHECK(parse_size("2G") == std::uint64_t{2} << 30);
+  CHECK(parse_size("17179869183G") == 17179869183u * (std::uint64_t{1} << 30));
+  for (const char* text :
+       {"", "K", "-1", "1.5M", "1m", "1GB", " 1", "1 K", "17179869184G", "18446744073709551616"})
+    CHECK_FALSE(parse_size(text));
+  CHECK_THROWS_WITH_AS(read({{"SINTER_CACHE_SIZE", "big"}}),
+                       "SINTER_CACHE_SIZE: bad value \"big\", allowed: bytes, or a number with K, "
+                       "M or G",
+                       UsageError);
 }
 
 TEST_CASE("options: a bad value names the variable, the value and what is allowed") {
@@ -60,7 +87,7 @@ TEST_CASE("options: the table documents every variable once") {
     CHECK(info.meaning.ends_with("."));
     CHECK(++seen[info.variable] == 1);
   }
-  CHECK(seen.size() == 4);
+  CHECK(seen.size() == 7);
 }
 
 }  // namespace

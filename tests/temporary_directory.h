@@ -17,12 +17,11 @@ namespace sinter {
 /// machine has a place for that, so that no test waits for a disk.
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
+  TemporaryDirectory() : TemporaryDirectory(place_in_memory()) {}
+  /// In memory no program may run on some machines, so tests that write one name another place.
+  explicit TemporaryDirectory(const std::filesystem::path& parent) {
     static int count = 0;
-    const std::filesystem::path memory = "/dev/shm";
-    const bool writable = ::access(memory.c_str(), W_OK) == 0;
-    path_ = (writable ? memory : std::filesystem::temp_directory_path()) /
-            ("sinter-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
+    path_ = parent / ("sinter-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
     std::filesystem::create_directories(path_);
   }
   ~TemporaryDirectory() {
@@ -36,6 +35,11 @@ class TemporaryDirectory {
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
  private:
+  static std::filesystem::path place_in_memory() {
+    const std::filesystem::path memory = "/dev/shm";
+    return ::access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+  }
+
   std::filesystem::path path_;
 };
 

@@ -29,6 +29,7 @@ need_for_build() {
   need libfmt-dev have_module fmt fmt/format.h
   need nlohmann-json3-dev have_module nlohmann_json nlohmann/json.hpp
   need libdnnl-dev have_header oneapi/dnnl/dnnl.hpp
+  need libxxhash-dev have_header xxhash.h
   need doctest-dev have_header doctest/doctest.h
 }
 
