@@ -6,12 +6,18 @@
 
 namespace sinter::jit {
 
+/// Which inputs a kernel may be given as the memory of an output, if they have its dtype and shape
+/// and are contiguous.
+enum class InPlace : std::uint8_t {
+  never,
+  any_input,
+  own_position,  ///< foreach_map: those of the lists at the output's position
+};
+
 /// What runs an op at the level eager. Views have none: they alias their input's storage.
 struct EagerKernel {
   StepFunction run = nullptr;
-  /// Whether an output may be the memory of an input that has its dtype and shape and is
-  /// contiguous.
-  bool in_place = false;
+  InPlace in_place = InPlace::never;
 };
 
 EagerKernel eager_kernel(Op op);

@@ -80,23 +80,6 @@ std::vector<NodeRef> sample_roots(std::span<const NodeRef> asked, const WrittenV
   return roots;
 }
 
-/// Fails every step that reads a failed leaf or, through others, `origin`. Says whether any did.
-bool spread_failure(const jit::Trace& trace, std::size_t origin, std::exception_ptr failure) {
-  std::vector<std::exception_ptr> failures(trace.steps.size());
-  if (origin < trace.steps.size()) failures[origin] = std::move(failure);
-  bool any = false;
-  for (std::size_t i = 0; i < trace.steps.size(); ++i) {
-    for (const jit::Source source : trace.sources_of(i)) {
-      if (failures[i]) break;
-      failures[i] = source.leaf ? trace.leaves[source.index]->failure() : failures[source.index];
-    }
-    any = any || failures[i];
-  }
-  for (std::size_t i = 0; i < trace.steps.size(); ++i)
-    if (failures[i]) trace.steps[i]->set_failed(failures[i]);
-  return any;
-}
-
 /// For each leaf, whether it is the old value of a Variable that only the trace and the list of
 /// written Variables (with its cell) refer to.
 std::vector<bool> find_donated(const jit::Trace& trace, const WrittenVariables& written) {
@@ -120,38 +103,51 @@ std::vector<bool> find_donated(const jit::Trace& trace, const WrittenVariables& 
   return donated;
 }
 
-/// Gives the nodes their values and takes away the inputs nobody needs any more.
-void commit(const jit::Program& program, const jit::Trace& trace, jit::Outcome& outcome) {
-  std::vector<NodeRef> released;
+/// Gives the nodes their values or failures and takes away the inputs nobody needs any more.
+/// Returns how many have a value. Nodes end here, but none before its turn: readers come after what
+/// they read.
+std::size_t commit(const jit::Program& program, const jit::Trace& trace,
+                   jit::Outcome& outcome) noexcept {
+  if (outcome.first_fresh)
+    for (std::size_t leaf = 0; leaf < trace.leaves.size(); ++leaf)
+      if (outcome.overwritten[leaf]) trace.leaves[leaf]->set_failed(outcome.first_fresh);
+  std::size_t computed = 0;
   for (std::size_t i = 0; i < trace.steps.size(); ++i) {
     Node* node = trace.steps[i];
+    if (outcome.failures[i]) {
+      node->set_failed(std::move(outcome.failures[i]));
+      continue;
+    }
+    ++computed;
     // A node with several results has no value of its own: its picks do.
     if (!trace.kept[i] || has_several_results(node->op)) continue;
     node->set_value(std::move(outcome.values[program.steps[i].first_value]));
-    if (!trace.history[i]) released.emplace_back(node);
+    if (!trace.history[i]) node->release_inputs();
   }
-  // Only now: releasing inputs ends nodes of the trace.
-  for (const NodeRef& node : released) node->release_inputs();
+  return computed;
 }
 
-/// A trace that reads nothing that has failed; what does read it fails too.
-jit::Trace linearise_sound(const std::vector<NodeRef>& roots, WrittenVariables& written,
-                           Level level) {
-  jit::Trace trace = jit::linearise(roots, level);
-  if (!spread_failure(trace, trace.steps.size(), nullptr)) return trace;
-  written.roll_back();
-  return jit::linearise(roots, level);
+/// The failure of this run that a written value depends on, if one does.
+std::exception_ptr find_failed_write(const jit::Trace& trace, const jit::Outcome& outcome,
+                                     const WrittenVariables& written) {
+  for (const NodeRef& value : written.values()) {
+    const std::size_t step = value->index;
+    if (step < trace.steps.size() && trace.steps[step] == value.get() && outcome.fresh[step])
+      return outcome.failures[step];
+  }
+  return nullptr;
 }
 
-/// The stages, in order. Throws what the data showed.
-void run_pipeline(const std::vector<NodeRef>& roots, WrittenVariables& written) {
+/// The stages, in order. Returns the failure for which no write may be kept, if there is one.
+std::exception_ptr run_pipeline(const std::vector<NodeRef>& roots,
+                                const WrittenVariables& written) {
   Evaluator& state = evaluator();
   EvaluationStatistics& statistics = state.statistics;
   Stopwatch watch;
   const Level how = level();
-  const jit::Trace trace = linearise_sound(roots, written, how);
+  const jit::Trace trace = jit::linearise(roots, how);
   watch.lap(statistics.linearise_ns);
-  if (trace.steps.empty()) return written.commit();
+  if (trace.steps.empty()) return nullptr;
 
   std::shared_ptr<const jit::Program> program = state.programs.find(trace);
   watch.lap(statistics.match_ns);
@@ -160,14 +156,11 @@ void run_pipeline(const std::vector<NodeRef>& roots, WrittenVariables& written) 
 
   jit::Outcome outcome = jit::execute(*program, trace, find_donated(trace, written));
   watch.lap(statistics.execute_ns);
-  if (outcome.failure) {
-    spread_failure(trace, outcome.failed_step, outcome.failure);
-    std::rethrow_exception(outcome.failure);
-  }
-  statistics.nodes_evaluated += trace.steps.size();
-  commit(*program, trace, outcome);
-  written.commit();
+  std::exception_ptr failed_write;
+  if (outcome.first_fresh) failed_write = find_failed_write(trace, outcome, written);
+  statistics.nodes_evaluated += commit(*program, trace, outcome);
   watch.lap(statistics.commit_ns);
+  return failed_write;
 }
 
 }  // namespace
@@ -188,13 +181,16 @@ LaunchLock::~LaunchLock() {
 void evaluate(std::span<const NodeRef> roots) {
   const LaunchLock lock;
   WrittenVariables written = WrittenVariables::take();
-  const std::vector<NodeRef> all = sample_roots(roots, written);
+  std::exception_ptr failed_write;
   try {
-    run_pipeline(all, written);
+    failed_write = run_pipeline(sample_roots(roots, written), written);
   } catch (...) {
-    written.roll_back();
+    written.settle(true, std::current_exception());
     throw;
   }
+  const std::exception_ptr refused = written.settle(failed_write != nullptr, failed_write);
+  if (failed_write) std::rethrow_exception(failed_write);
+  if (refused) std::rethrow_exception(refused);
 }
 
 EvaluationStatistics evaluation_statistics() {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "jit/alias.h"
 #include "kernels/elementwise.h"
 #include "runtime/results.h"
@@ -38,10 +41,14 @@ std::exception_ptr fault_error(const Node& node, const kernels::Fault& fault) {
 }
 
 /// What a kernel or an allocation threw, with the op, the result and the user's line.
-std::exception_ptr step_error(const Node& node, const std::exception& error) {
-  return std::make_exception_ptr(
-      Error(fmt::format("{}: {}: {} {} ({})", to_string(node.op), error.what(),
-                        to_string(node.dtype), to_string(node.shape), to_string(node.where))));
+std::exception_ptr step_error(const Node& node, const std::exception& error) noexcept {
+  try {
+    return std::make_exception_ptr(
+        Error(fmt::format("{}: {}: {} {} ({})", to_string(node.op), error.what(),
+                          to_string(node.dtype), to_string(node.shape), to_string(node.where))));
+  } catch (const std::exception&) {  // no memory for the message either
+    return std::current_exception();
+  }
 }
 
 class Execution {
@@ -49,6 +56,12 @@ class Execution {
   Execution(const Program& program, const Trace& trace, const std::vector<bool>& donated)
       : program_(program), trace_(trace), donated_(donated) {
     outcome_.values.resize(program.value_count);
+    outcome_.failures.resize(trace.steps.size());
+    outcome_.fresh.assign(trace.steps.size(), false);
+    outcome_.overwritten.assign(trace.leaves.size(), false);
+    // A Variable that is written with a failed value goes back to its old one.
+    for (const Node* leaf : trace.leaves)
+      if (leaf->state() == NodeState::failed) donating_ = false;
     leaf_last_use_.assign(trace.leaves.size(), 0);
     for (std::size_t i = 0; i < trace.steps.size(); ++i)
       for (const Source source : trace.sources_of(i))
@@ -57,21 +70,47 @@ class Execution {
 
   Outcome run() {
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-      try {
-        run_step(i);
-      } catch (const std::exception& error) {
-        // The step fails, as by its data: if it stayed pending, every later read would fail with
-        // it.
-        outcome_.failure = step_error(*trace_.steps[i], error);
-        outcome_.failed_step = i;
+      const ProgramStep& step = program_.steps[i];
+      if (!inherit_failure(i)) {
+        try {
+          run_step(i);
+        } catch (const std::exception& error) {
+          fail(i, step_error(*trace_.steps[i], error));
+        }
       }
-      if (outcome_.failure) break;
-      for (const std::uint32_t value : program_.steps[i].dying) outcome_.values[value] = {};
+      if (outcome_.failures[i])
+        for (std::uint32_t r = 0; r < step.value_count; ++r)
+          outcome_.values[step.first_value + r] = {};
+      for (const std::uint32_t value : step.dying) outcome_.values[value] = {};
     }
     return std::move(outcome_);
   }
 
  private:
+  void fail(std::size_t i, std::exception_ptr failure) {
+    if (!outcome_.first_fresh) outcome_.first_fresh = failure;
+    outcome_.failures[i] = std::move(failure);
+    outcome_.fresh[i] = true;
+    donating_ = false;
+  }
+
+  /// Fails the step if something that it reads has failed, and says whether it does. A failure of
+  /// this run comes before an older one.
+  bool inherit_failure(std::size_t i) {
+    std::exception_ptr& own = outcome_.failures[i];
+    for (const Source source : trace_.sources_of(i)) {
+      if (source.leaf) {
+        const Node& leaf = *trace_.leaves[source.index];
+        if (!own && leaf.state() == NodeState::failed) own = leaf.failure();
+      } else if (outcome_.failures[source.index] && (!own || outcome_.fresh[source.index])) {
+        own = outcome_.failures[source.index];
+        if (outcome_.fresh[source.index]) outcome_.fresh[i] = true;
+        if (outcome_.fresh[i]) break;
+      }
+    }
+    return own != nullptr;
+  }
+
   /// The value number of an operand that is a step with one result.
   std::uint32_t value_number(Source source) const {
     return program_.steps[source.index].first_value;
@@ -123,61 +162,98 @@ class Execution {
     inputs_.clear();
     outputs_.clear();
     for (const Source source : sources) inputs_.push_back(view(source));
-    const std::vector<Result> expected = results(node);
-    if (step.kernel.in_place) donate(i, step, sources, expected);
+    if (step.kernel.in_place == InPlace::any_input) donate_any(i, node, step, sources);
+    if (step.kernel.in_place == InPlace::own_position) donate_own_position(i, node, step, sources);
     for (std::uint32_t r = 0; r < step.value_count; ++r) {
       Value& value = outcome_.values[step.first_value + r];
-      const Result& result = expected[r];
-      if (!value && i < reserved_.size() && !reserved_[i].empty())
-        value = std::move(reserved_[i][r]);
+      const Result result = result_of(node, r);
+      if (!value && !reserved_.empty() && !reserved_[i].empty()) value = std::move(reserved_[i][r]);
       if (!value) value = allocate(result);
       outputs_.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
     }
     kernels::Fault fault;
     step.kernel.run({node, inputs_, outputs_, fault});
-    if (fault.set()) {
-      outcome_.failure = fault_error(node, fault);
-      outcome_.failed_step = i;
-    }
+    if (fault.set()) fail(i, fault_error(node, fault));
   }
 
-  /// Gives results the memory of operands that end here, where dtype and shape are the same.
-  void donate(std::size_t i, const ProgramStep& step, std::span<const Source> sources,
-              const std::vector<Result>& expected) {
-    taken_.assign(sources.size(), false);
+  /// Gives the result the memory of any operand that ends here.
+  void donate_any(std::size_t i, const Node& node, const ProgramStep& step,
+                  std::span<const Source> sources) {
+    const Result result = result_of(node, 0);
+    for (std::size_t s = 0; s < sources.size(); ++s)
+      if (donate(i, sources[s], inputs_[s], step.first_value, result)) return;
+  }
+
+  /// Gives the results at a position the memory of the lists at that position, where it ends here
+  /// and no other position reads it: positions are computed one after the other.
+  void donate_own_position(std::size_t i, const Node& node, const ProgramStep& step,
+                           std::span<const Source> sources) {
+    const auto lists = static_cast<std::size_t>(node.fixed()[0]);
+    const auto length = static_cast<std::size_t>(node.fixed()[1]);
+    find_readers(sources, lists, length);
     for (std::uint32_t r = 0; r < step.value_count; ++r) {
-      for (std::size_t s = 0; s < sources.size(); ++s) {
-        const ConstView& input = inputs_[s];
-        const bool fits = !taken_[s] && input.dtype == expected[r].dtype &&
-                          input.shape == expected[r].shape &&
-                          is_contiguous(input.shape, input.strides);
-        if (!fits || !ends_at(i, sources[s])) continue;
-        taken_[s] = true;
-        if (sources[s].leaf) reserve_after(i);
-        outcome_.values[step.first_value + r] = value_of(sources[s]);
-        break;
+      const Result result = result_of(node, r);
+      for (std::size_t list = 0; list < lists; ++list) {
+        const std::size_t s = list * length + r % length;
+        if (!several_readers_[s] && donate(i, sources[s], inputs_[s], step.first_value + r, result))
+          break;
       }
     }
   }
 
-  /// Whether the operand's memory may be overwritten by step i.
-  bool ends_at(std::size_t i, Source source) const {
-    if (source.leaf)
-      return donated_[source.index] && leaf_last_use_[source.index] == i &&
-             i >= program_.fallible_steps && value_of(source).storage->exclusive();
-    return program_.death[value_number(source)] == i && value_of(source).storage->exclusive();
+  /// For each operand of a foreach_map, whether positions other than its own read the same value.
+  /// The shared operands are read at every position.
+  void find_readers(std::span<const Source> sources, std::size_t lists, std::size_t length) {
+    reads_.clear();
+    for (std::size_t s = 0; s < sources.size(); ++s)
+      reads_.push_back({sources[s].index << 1 | sources[s].leaf, s});
+    std::sort(reads_.begin(), reads_.end());
+    several_readers_.assign(sources.size(), false);
+    const auto position = [&](std::size_t s) { return s < lists * length ? s % length : length; };
+    for (std::size_t begin = 0, end = 0; begin < reads_.size(); begin = end) {
+      bool several = false;
+      for (; end < reads_.size() && reads_[end].first == reads_[begin].first; ++end)
+        several = several || position(reads_[end].second) != position(reads_[begin].second);
+      for (std::size_t j = begin; several && j < end; ++j)
+        several_readers_[reads_[j].second] = true;
+    }
   }
 
-  /// From the first write to a Variable's buffer on nothing may fail, so everything that the later
-  /// steps can need is allocated before.
-  void reserve_after(std::size_t first) {
-    if (!reserved_.empty()) return;
-    reserved_.resize(program_.steps.size());
-    for (std::size_t i = first + 1; i < program_.steps.size(); ++i) {
-      if (!program_.steps[i].kernel.run) continue;
-      for (const Result& result : results(*trace_.steps[i]))
-        reserved_[i].push_back(allocate(result));
+  /// Gives a result the memory of an operand if that may be overwritten by step i and fits.
+  bool donate(std::size_t i, Source source, const ConstView& input, std::uint32_t number,
+              const Result& result) {
+    if (input.dtype != result.dtype || !(input.shape == result.shape) ||
+        !is_contiguous(input.shape, input.strides) || !value_of(source).storage->exclusive())
+      return false;
+    if (source.leaf) {
+      if (!donated_[source.index] || leaf_last_use_[source.index] != i ||
+          i < program_.fallible_steps || !donating_ || !reserve_after(i))
+        return false;
+      outcome_.overwritten[source.index] = true;
+    } else if (program_.death[value_number(source)] != i) {
+      return false;
     }
+    outcome_.values[number] = value_of(source);
+    return true;
+  }
+
+  /// A failure after the first write to a Variable's buffer loses the Variable, so the results of
+  /// the later steps are allocated before. Where that is not possible no such buffer is written.
+  bool reserve_after(std::size_t first) {
+    if (!reserved_.empty()) return true;
+    std::vector<std::vector<Value>> reserved(program_.steps.size());
+    try {
+      for (std::size_t i = first + 1; i < program_.steps.size(); ++i) {
+        if (!program_.steps[i].kernel.run) continue;
+        for (std::uint32_t r = 0; r < program_.steps[i].value_count; ++r)
+          reserved[i].push_back(allocate(result_of(*trace_.steps[i], r)));
+      }
+    } catch (const std::exception&) {
+      donating_ = false;
+      return false;
+    }
+    reserved_ = std::move(reserved);
+    return true;
   }
 
   const Program& program_;
@@ -185,10 +261,12 @@ class Execution {
   const std::vector<bool>& donated_;
   std::vector<std::size_t> leaf_last_use_;
   std::vector<std::vector<Value>> reserved_;
+  bool donating_ = true;  // whether buffers of Variables may be overwritten
   // Reused from step to step.
   std::vector<ConstView> inputs_;
   std::vector<View> outputs_;
-  std::vector<bool> taken_;
+  std::vector<std::pair<std::uint32_t, std::size_t>> reads_;  // operands by what they read
+  std::vector<bool> several_readers_;
   Outcome outcome_;
 };
 

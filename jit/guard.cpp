@@ -18,11 +18,6 @@ std::uint64_t hash_of(const std::vector<std::uint32_t>& key) {
   return hash;
 }
 
-Where line_of(const Trace& trace, Source source) {
-  const Node& node = *(source.leaf ? trace.leaves[source.index] : trace.steps[source.index]);
-  return node.user;
-}
-
 std::string describe_range(const SizeConstraint& constraint) {
   if (constraint.low == constraint.high) return fmt::format("== {}", constraint.low);
   std::string text = fmt::format(">= {}", constraint.low);
@@ -31,58 +26,111 @@ std::string describe_range(const SizeConstraint& constraint) {
   return text;
 }
 
-Mismatch structure_mismatch(const Program& program, const Trace& trace, std::size_t word) {
-  // The step whose part of the trace's key holds the word: a step's part starts where those before
-  // it end, so walk the steps as write_key does.
-  std::size_t position = 2 + 2 * trace.leaves.size();
-  for (std::size_t i = 0; i < trace.steps.size(); ++i) {
-    const Node& node = *trace.steps[i];
-    position += 3 + node.inputs().size() + 2 * node.fixed().size() + (node.payload ? 2 : 0);
-    if (word < position)
-      return {fmt::format("step {} is another: {} {} {}", i, to_string(node.op),
-                          to_string(node.dtype), to_string(node.shape)),
-              node.user, word};
+const Node& node_of(const Trace& trace, Source source) {
+  return *(source.leaf ? trace.leaves[source.index] : trace.steps[source.index]);
+}
+
+/// `input 3`, or `step 4 (mul)`.
+std::string name_of(const Trace& trace, Source source) {
+  const std::uint32_t index = source.index;
+  if (source.leaf) return fmt::format("input {}", index);
+  return fmt::format("step {} ({})", index, to_string(trace.steps[index]->op));
+}
+
+/// The first of the node's sizes that has become 0 or 1, or is so no more. All before are alike, up
+/// to the node's rank.
+std::string size_difference(const Program& program, const Trace& trace, Source source) {
+  std::size_t first = 0;  // of the node's sizes, among all
+  const auto skip = [&](const std::vector<Node*>& nodes, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      first += static_cast<std::size_t>(nodes[i]->shape.rank());
+  };
+  skip(trace.leaves, source.leaf ? source.index : trace.leaves.size());
+  if (!source.leaf) skip(trace.steps, source.index);
+  const Shape& shape = node_of(trace, source).shape;
+  const auto kind = [](std::int64_t size) { return std::min<std::int64_t>(size, 2); };
+  int axis = 0;
+  while (axis + 1 < shape.rank() &&
+         kind(shape[axis]) == kind(program.first_sizes[first + static_cast<std::size_t>(axis)]))
+    ++axis;
+  return fmt::format("size of axis {} of {} was {}, is {}", axis, name_of(trace, source),
+                     program.first_sizes[first + static_cast<std::size_t>(axis)], shape[axis]);
+}
+
+/// What differs in the key from `word` on.
+Mismatch explain_key(const Program& program, const Trace& trace, std::size_t word) {
+  constexpr std::size_t leaves_begin = 2;
+  const std::size_t steps_begin = leaves_begin + 2 * trace.leaves.size();
+  const Where first_line = trace.steps.empty() ? Where() : trace.steps.front()->user;
+  if (word == 0) return {"the level is another", first_line, word};
+  if (word < leaves_begin || word >= trace.key.size() || word >= program.key.size())
+    return {fmt::format("{} steps and {} inputs, the program has {} and {}", trace.steps.size(),
+                        trace.leaves.size(), program.steps.size(), program.key[1]),
+            first_line, word};
+  Source source{static_cast<std::uint32_t>((word - leaves_begin) / 2) & 0x7fffffffu, true};
+  bool sizes = (word - leaves_begin) % 2 == 1;
+  if (word >= steps_begin) {
+    const auto after = std::upper_bound(trace.first_word.begin(), trace.first_word.end(), word);
+    source = {static_cast<std::uint32_t>(after - trace.first_word.begin() - 1) & 0x7fffffffu,
+              false};
+    sizes = word == trace.first_word[source.index] + 1;
   }
-  return {fmt::format("{} steps and {} inputs, the program has {} steps", trace.steps.size(),
-                      trace.leaves.size(), program.steps.size()),
-          trace.steps.empty() ? Where() : trace.steps.front()->user, word};
+  const Node& node = node_of(trace, source);
+  if (sizes) return {size_difference(program, trace, source), node.user, word};
+  constexpr std::uint32_t lifetime = 3;  // the bits of kept and history
+  if (!source.leaf && word == trace.first_word[source.index] &&
+      ((program.key[word] ^ trace.key[word]) & ~lifetime) == 0)
+    return {fmt::format("what is kept of {} is another", name_of(trace, source)), node.user, word};
+  return {fmt::format("{} is another: {} {}", name_of(trace, source), to_string(node.dtype),
+                      to_string(node.shape)),
+          node.user, word};
+}
+
+/// The first step whose payload is another than the program's, or null.
+const Node* find_other_payload(const Program& program, const Trace& trace) {
+  if (program.payloads.empty()) return nullptr;
+  auto expected = program.payloads.begin();
+  for (const Node* step : trace.steps) {
+    if (!step->payload || !step->payload->in_program()) continue;
+    if (!(*expected++)->same_program(*step->payload)) return step;
+  }
+  return nullptr;
+}
+
+/// The first constraint that does not hold, or null.
+const SizeConstraint* find_broken(const Program& program, const Trace& trace) {
+  for (const SizeConstraint& constraint : program.constraints)
+    if (!constraint.holds(size_of(trace, constraint.axis))) return &constraint;
+  return nullptr;
 }
 
 }  // namespace
 
-std::optional<Mismatch> find_mismatch(const Program& program, const Trace& trace) {
+bool fits(const Program& program, const Trace& trace) {
+  return program.key == trace.key && !find_other_payload(program, trace) &&
+         !find_broken(program, trace);
+}
+
+Mismatch explain(const Program& program, const Trace& trace) {
   const auto [a, b] =
       std::mismatch(program.key.begin(), program.key.end(), trace.key.begin(), trace.key.end());
   if (a != program.key.end() || b != trace.key.end())
-    return structure_mismatch(program, trace, static_cast<std::size_t>(b - trace.key.begin()));
-
-  if (!program.payloads.empty()) {
-    auto expected = program.payloads.begin();
-    for (const Node* step : trace.steps) {
-      if (!step->payload) continue;
-      if (!(*expected)->same_program(*step->payload))
-        return Mismatch{fmt::format("{} has another body", to_string(step->op)), step->user,
-                        trace.key.size()};
-      ++expected;
-    }
-  }
-  for (const SizeConstraint& constraint : program.constraints) {
-    const std::int64_t size = size_of(trace, constraint.axis);
-    if (constraint.holds(size)) continue;
-    const Source source = constraint.axis.source;
-    return Mismatch{fmt::format("size {} of {} {} must be {}, is {}", constraint.axis.axis,
-                                source.leaf ? "input" : "step", std::uint32_t{source.index},
-                                describe_range(constraint), size),
-                    line_of(trace, source), trace.key.size()};
-  }
-  return std::nullopt;
+    return explain_key(program, trace, static_cast<std::size_t>(b - trace.key.begin()));
+  if (const Node* step = find_other_payload(program, trace))
+    return {fmt::format("{} has another body", to_string(step->op)), step->user, trace.key.size()};
+  const SizeConstraint* broken = find_broken(program, trace);
+  invariant(broken != nullptr, "a program that fits was to be explained");
+  return {fmt::format("size of axis {} of {} must be {}, is {}", broken->axis.axis,
+                      name_of(trace, broken->axis.source), describe_range(*broken),
+                      size_of(trace, broken->axis)),
+          node_of(trace, broken->axis.source).user, trace.key.size()};
 }
 
 std::shared_ptr<const Program> ProgramCache::find(const Trace& trace) {
   const auto found = programs_.find(hash_of(trace.key));
   if (found == programs_.end()) return nullptr;
   for (Entry& entry : found->second) {
-    if (find_mismatch(*entry.program, trace)) continue;
+    if (!fits(*entry.program, trace)) continue;
     entry.last_use = ++hits_ + misses_;
     return entry.program;
   }
@@ -112,26 +160,25 @@ void ProgramCache::log_guards(const Program& program) {
 
 void ProgramCache::log_miss(const Trace& trace) const {
   std::shared_ptr<const Program> nearest;
-  std::optional<Mismatch> reason;
+  Mismatch reason;
   for (const auto& [hash, entries] : programs_) {
     for (const Entry& entry : entries) {
-      std::optional<Mismatch> mismatch = find_mismatch(*entry.program, trace);
-      if (!mismatch) continue;
       // Equal depths: the older program, so that the choice does not hang on the hash table.
-      const bool nearer = !reason || mismatch->depth > reason->depth ||
-                          (mismatch->depth == reason->depth && entry.program->id < nearest->id);
+      Mismatch mismatch = explain(*entry.program, trace);
+      const bool nearer = !nearest || mismatch.depth > reason.depth ||
+                          (mismatch.depth == reason.depth && entry.program->id < nearest->id);
       if (!nearer) continue;
       nearest = entry.program;
       reason = std::move(mismatch);
     }
   }
-  if (!reason) return;
+  if (!nearest) return;
   write_log({LogChannel::recompiles,
              fmt::format("program {}", misses_ + 1),
              "no program fits",
              {{"nearest", fmt::format("{}", nearest->id)},
-              {"guard", reason->guard},
-              {"line", to_string(reason->where)}}});
+              {"guard", reason.guard},
+              {"line", to_string(reason.where)}}});
 }
 
 void ProgramCache::evict_oldest() {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -19,8 +18,11 @@ struct Mismatch {
   std::size_t depth = 0;  ///< how many words of the key agree
 };
 
-/// A full comparison: key, payloads and every size constraint. Nothing when the Program fits.
-std::optional<Mismatch> find_mismatch(const Program& program, const Trace& trace);
+/// A full comparison: key, payloads and every size constraint. Allocates nothing.
+bool fits(const Program& program, const Trace& trace);
+
+/// What a Program that does not fit differs in.
+Mismatch explain(const Program& program, const Trace& trace);
 
 /// The Programs of this process, found by key; the least recently used one goes when there are too
 /// many. Guarded by the launch lock.

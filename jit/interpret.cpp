@@ -7,7 +7,6 @@ namespace {
 
 StepFunction interpret_view(Op op) {
   switch (op) {
-    case Op::variable:
     case Op::reshape:
     case Op::detach:
     case Op::custom_gradient: return interpret_copy;

@@ -28,7 +28,7 @@ bool aliases_always(Op op) { return op == Op::pick || op == Op::variable; }
 
 EagerKernel choose_kernel(const Node& node, Level level) {
   if (aliases_always(node.op)) return {};
-  if (level == Level::interpret) return {interpret, false};
+  if (level == Level::interpret) return {interpret};
   return eager_kernel(node.op);
 }
 
@@ -73,17 +73,16 @@ void find_deaths(const Trace& trace, Program& program) {
 
 Program build_program(const Trace& trace, Level level) {
   Program program;
-  program.level = level;
   program.key = trace.key;
   program.constraints = constrain_sizes(trace);
+  for (const auto& nodes : {trace.leaves, trace.steps})
+    for (const Node* node : nodes)
+      program.first_sizes.insert(program.first_sizes.end(), node->shape.begin(), node->shape.end());
   program.steps.reserve(trace.steps.size());
   for (std::size_t i = 0; i < trace.steps.size(); ++i) {
     const Node& node = *trace.steps[i];
-    // Only the stand-ins of a foreach body are data without a value.
-    if (node.op == Op::data)
-      usage_error("foreach_map", "the body reads the value of an operand", node.where);
-    if (node.payload) program.payloads.push_back(node.payload);
-    const auto count = static_cast<std::uint32_t>(results(node).size());
+    if (node.payload && node.payload->in_program()) program.payloads.push_back(node.payload);
+    const auto count = static_cast<std::uint32_t>(result_count(node));
     program.steps.push_back({choose_kernel(node, level), program.value_count, count, {}});
     program.value_count += count;
     if (can_fail(node)) program.fallible_steps = i + 1;

@@ -2,7 +2,7 @@
 /// A Program: what was decided about a trace, to be run for every trace that matches it.
 ///
 /// At the levels interpret and eager that is one step a node, the kernel of each, and when each
-/// value dies. A Program holds no node, no size it does not guard and no address.
+/// value dies. A Program holds no node, no address, and relies on no size it does not guard.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,12 @@ struct ProgramStep {
 
 struct Program {
   std::uint64_t id = 0;  ///< its number in the logs
-  Level level = Level::eager;
   std::vector<std::uint32_t> key;
-  std::vector<std::shared_ptr<const Payload>> payloads;  ///< of the steps that have one, in order
+  /// Of the steps whose payload is in the program, in order.
+  std::vector<std::shared_ptr<const Payload>> payloads;
   std::vector<SizeConstraint> constraints;
+  /// The sizes it was built with, of the leaves and then of the steps: for what the logs say only.
+  std::vector<std::int64_t> first_sizes;
   std::vector<ProgramStep> steps;
   std::uint32_t value_count = 0;
   /// For each value the step after which it is gone; never_dies for those that are kept.

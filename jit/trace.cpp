@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/results.h"
+
 namespace sinter::jit {
 namespace {
 
@@ -49,10 +51,17 @@ void decide_lifetimes(Trace& trace, std::span<const NodeRef> roots) {
   trace.history.assign(count, false);
   for (const NodeRef& root : roots)
     if (root->state() == NodeState::pending) trace.kept[root->index] = true;
+  std::vector<std::uint32_t> reads(count, 0);
+  for (const Source source : trace.sources)
+    if (!source.leaf) ++reads[source.index];
   for (std::size_t i = count; i-- > 0;) {
     const Node& node = *trace.steps[i];
-    if (node.has_handles()) trace.kept[i] = true;
-    if (!trace.kept[i] || !node.requires_grad || node.differentiated || !node.tracked) continue;
+    // Counted once: a handle that another thread drops from now on changes nothing, and who does
+    // not refer to the node by now can no more reach it.
+    if (node.reference_count() != reads[i]) trace.kept[i] = true;
+    if (!trace.kept[i]) continue;
+    const bool may_differentiate = node.requires_grad && !node.differentiated && node.tracked;
+    if (!may_differentiate && !has_several_results(node.op)) continue;
     trace.history[i] = true;
     for (const Source source : trace.sources_of(i))
       if (!source.leaf) trace.kept[source.index] = true;
@@ -75,6 +84,7 @@ void append_wide(std::vector<std::uint32_t>& key, std::uint64_t word) {
 void write_key(Trace& trace, Level level) {
   std::vector<std::uint32_t>& key = trace.key;
   key.reserve(4 + trace.leaves.size() * 2 + trace.steps.size() * 8);
+  trace.first_word.reserve(trace.steps.size());
   key.push_back(static_cast<std::uint32_t>(level));
   key.push_back(static_cast<std::uint32_t>(trace.leaves.size()));
   for (const Node* leaf : trace.leaves) {
@@ -84,6 +94,7 @@ void write_key(Trace& trace, Level level) {
   }
   for (std::size_t i = 0; i < trace.steps.size(); ++i) {
     const Node& node = *trace.steps[i];
+    trace.first_word.push_back(static_cast<std::uint32_t>(key.size()));
     key.push_back(static_cast<std::uint32_t>(node.op) << 16 |
                   static_cast<std::uint32_t>(node.dtype) << 12 |
                   static_cast<std::uint32_t>(node.shape.rank()) << 4 |
@@ -96,7 +107,7 @@ void write_key(Trace& trace, Level level) {
       key.push_back(source.index | static_cast<std::uint32_t>(source.leaf) << 31);
     for (const std::int64_t value : node.fixed())
       append_wide(key, static_cast<std::uint64_t>(value));
-    if (node.payload) append_wide(key, node.payload->fingerprint());
+    if (node.payload && node.payload->in_program()) append_wide(key, node.payload->fingerprint());
   }
 }
 

@@ -27,15 +27,18 @@ struct Trace {
   std::vector<Source> sources;
   std::vector<std::uint32_t> first_source;
 
-  /// Whether a step's value outlives the evaluation: something outside holds it, or a node whose
-  /// history stays reads it.
+  /// Whether a step's value outlives the evaluation: something outside of the trace refers to it,
+  /// or a node whose history stays reads it. A step that is not kept ends with the evaluation, so
+  /// what it reads may be overwritten.
   std::vector<bool> kept;
-  /// Whether a step keeps its inputs, because a gradient may still be taken through it.
+  /// Whether a step keeps its inputs: a gradient may still be taken through it, or its value is in
+  /// its picks and has to be computed again for a new one.
   std::vector<bool> history;
 
   /// What makes this program and no other: ops, dtypes, ranks, operands, fixed attributes, which
   /// sizes are 0 or 1, what is kept, the level. Sizes and slots are not in it, and no address.
   std::vector<std::uint32_t> key;
+  std::vector<std::uint32_t> first_word;  ///< where each step's part of the key begins
 
   std::span<const Source> sources_of(std::size_t step) const {
     return {sources.data() + first_source[step], first_source[step + 1] - first_source[step]};

@@ -15,7 +15,7 @@ namespace sinter {
 bool has_decomposition(Op op);
 
 /// Records what `node` computes from `inputs` (its own inputs, or others of their shapes and
-/// dtypes) as primitive ops: one tensor for each of results(node).
+/// dtypes) as primitive ops: one tensor for each of the results of the node.
 ///
 /// f16 and bf16 are converted on entry, computed in f32 and rounded once on exit. The operations
 /// are those that the headers in kernels/ spell out, in their order, so that values of the ordered

@@ -19,9 +19,14 @@ class LaunchLock {
 
 /// Computes `roots`, every Variable written since the last evaluation, and every pending value of
 /// this thread that something outside the graph refers to.
-/// \throws UsageError for what the data showed, with the line of the op; then every Variable
-/// written since the last evaluation has its old value again, and every value that depends on the
-/// fault fails with the same error.
+///
+/// Where the data of a step shows a fault, or its memory is not to be had, whatever depends on it
+/// fails with the same error, and all else is computed. If a written Variable depends on it, every
+/// Variable written since the last evaluation has its old value again, so that a step is done whole
+/// or not at all; one whose old value had been overwritten by then fails. A Variable written with a
+/// value that had failed before goes back alone.
+/// \throws UsageError, Error: the failure for which a Variable did not keep what was written. That
+/// of a root is for the reader to throw.
 void evaluate(std::span<const NodeRef> roots);
 
 }  // namespace sinter

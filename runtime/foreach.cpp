@@ -191,6 +191,24 @@ class BodyReader {
   std::vector<Slot> slots_;
 };
 
+/// What stands for one position of each list. It has no value: whoever asks for one, or for what
+/// was computed from it outside of the node, gets this error, and nobody else does.
+std::vector<Tensor> make_stand_ins(const std::vector<std::vector<Tensor>>& lists, Where at) {
+  std::exception_ptr failure;
+  try {
+    usage_error(name, "the value of an operand of the body is not known", at);
+  } catch (const UsageError&) {
+    failure = std::current_exception();
+  }
+  std::vector<Tensor> stand_ins;
+  for (const std::vector<Tensor>& list : lists) {
+    const DType dtype = list.empty() ? DType::f32 : list[0].dtype();
+    stand_ins.emplace_back(record_leaf(Op::data, dtype, {}, {}, {}, false, at));
+    stand_ins.back().node()->set_failed(failure);
+  }
+  return stand_ins;
+}
+
 }  // namespace
 
 std::vector<std::vector<Tensor>> foreach_map(const ForeachBody& body,
@@ -199,11 +217,7 @@ std::vector<std::vector<Tensor>> foreach_map(const ForeachBody& body,
   if (!body) usage_error(name, "the body is empty", at);
   check_lists(lists, at);
   const NoGrad no_grad;
-  std::vector<Tensor> stand_ins;
-  for (const std::vector<Tensor>& list : lists) {
-    const DType dtype = list.empty() ? DType::f32 : list[0].dtype();
-    stand_ins.emplace_back(record_leaf(Op::data, dtype, {}, {}, {}, false, at));
-  }
+  const std::vector<Tensor> stand_ins = make_stand_ins(lists, at);
   const std::vector<Tensor> body_results = body(stand_ins);
   for (const Tensor& result : body_results) require_defined(name, result, at);
   const std::size_t length = lists[0].size();
@@ -231,9 +245,8 @@ std::vector<std::vector<Tensor>> foreach_map(const ForeachBody& body,
                                .payload = reader.trace(),
                                .differentiable = false,
                                .where = at});
-  const std::vector<Result> all = sinter::results(*node);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    results[i / length].push_back(pick_result(node, all[i], static_cast<std::int64_t>(i), at));
+  for (std::size_t i = 0; i < results.size() * length; ++i)
+    results[i / length].push_back(pick_result(node, i, at));
   return results;
 }
 

@@ -34,6 +34,7 @@ struct ForeachTrace final : Payload {
   int first_step() const { return first_number() + static_cast<int>(number_dtypes.size()); }
   DType dtype_of_value(int value) const;
 
+  bool in_program() const override { return true; }
   bool same_program(const Payload& other) const override;
   std::uint64_t fingerprint() const override;
 };

@@ -21,25 +21,24 @@
 namespace sinter {
 namespace {
 
-/// One node on the way from the outputs to what is asked for.
+/// One node on the way from the outputs to what is asked for. What evaluation on another thread may
+/// take away is copied under the launch lock.
 struct Stop {
   NodeRef node;
-  std::vector<NodeRef> inputs;    // copied: evaluation on another thread may take them away
-  std::vector<Tensor> gradients;  // one for each result
+  std::vector<NodeRef> inputs;
+  std::size_t results = 1;        // of a node that still has its inputs
+  bool released = false;          // whether an evaluation has cut the way down
   bool leads = false;             // whether something asked for lies below
-};
-
-struct WalkLimits {
-  std::uint64_t first_order = 0;  // nodes recorded before are not walked through
-  bool marks_differentiated = false;
+  std::vector<Tensor> gradients;  // one for each result
 };
 
 class ReverseWalk {
  public:
+  /// Nodes recorded before `first_order` are not walked through.
   ReverseWalk(const std::vector<Tensor>& outputs, const std::vector<Tensor>& wrt,
-              const WalkLimits& limits) {
+              std::uint64_t first_order = 0) {
     const LaunchLock lock;
-    collect(outputs, limits.first_order);
+    collect(outputs, first_order);
     for (const Tensor& tensor : wrt) {
       const auto found = places_.find(tensor.node());
       if (found != places_.end()) stops_[found->second].leads = true;
@@ -49,9 +48,14 @@ class ReverseWalk {
         const auto found = places_.find(input.get());
         if (found != places_.end() && stops_[found->second].leads) stop.leads = true;
       }
-      if (limits.marks_differentiated && stop.leads && !stop.inputs.empty())
-        stop.node->differentiated = true;
     }
+  }
+
+  /// Lets the next evaluation drop the history that the gradients were taken through.
+  void mark_differentiated() {
+    const LaunchLock lock;
+    for (Stop& stop : stops_)
+      if (stop.leads && !stop.inputs.empty()) stop.node->differentiated = true;
   }
 
   bool leads_to(const Tensor& tensor) const { return places_.contains(tensor.node()); }
@@ -61,7 +65,7 @@ class ReverseWalk {
     for (const Stop& stop : stops_) {
       const Node& node = *stop.node;
       const bool may_depend = wrt.requires_grad() ? node.requires_grad : node.tracked;
-      if (node.released() && may_depend && node.order > wrt.node()->order) return &node;
+      if (stop.released && may_depend && node.order > wrt.node()->order) return &node;
     }
     return nullptr;
   }
@@ -118,15 +122,17 @@ class ReverseWalk {
     stops_.reserve(nodes.size());
     for (Node* node : nodes) {
       places_.emplace(node, stops_.size());
-      Stop stop{NodeRef(node), {}, {}, false};
-      if (walked(node)) stop.inputs.assign(node->inputs().begin(), node->inputs().end());
-      stops_.push_back(std::move(stop));
+      Stop& stop = stops_.emplace_back();
+      stop.node = NodeRef(node);
+      stop.released = node->released();
+      if (!walked(node) || node->inputs().empty()) continue;
+      stop.inputs.assign(node->inputs().begin(), node->inputs().end());
+      stop.results = result_count(*node);
     }
   }
 
   static void accumulate(Stop& stop, std::size_t result, const Tensor& gradient, Where at) {
-    if (stop.gradients.empty())
-      stop.gradients.resize(has_several_results(stop.node->op) ? results(*stop.node).size() : 1);
+    if (stop.gradients.size() <= result) stop.gradients.resize(std::max(stop.results, result + 1));
     Tensor& sum = stop.gradients[result];
     sum = sum.defined() ? add(sum, gradient, at) : gradient;
   }
@@ -173,14 +179,14 @@ std::vector<Tensor> ReverseWalk::differentiate(const Stop& stop, const std::vect
   if (!has_decomposition(node.op)) return {};
 
   std::vector<Tensor> parts;
-  WalkLimits limits;
+  std::uint64_t first_order = 0;
   {
     const EnableGrad tracked;
     // The first node of the decomposition bounds the walk: the inputs are where it ends.
-    limits.first_order = zeros({}, f32, node.where).node()->order;
+    first_order = zeros({}, f32, node.where).node()->order;
     parts = decompose(node, inputs, node.where);
   }
-  ReverseWalk inner(parts, inputs, limits);
+  ReverseWalk inner(parts, inputs, first_order);
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (stop.gradients[i].defined()) inner.add_gradient(parts[i], stop.gradients[i], node.where);
   inner.run();
@@ -240,7 +246,7 @@ std::vector<Tensor> vjp(const std::vector<Tensor>& outputs, const std::vector<Te
                               describe(cotangents[i])),
                   at);
   }
-  ReverseWalk walk(outputs, wrt, {.marks_differentiated = !options.create_graph});
+  ReverseWalk walk(outputs, wrt);
   check_wrt(walk, wrt, at);
   std::optional<NoGrad> no_grad;
   if (!options.create_graph) no_grad.emplace();
@@ -248,6 +254,8 @@ std::vector<Tensor> vjp(const std::vector<Tensor>& outputs, const std::vector<Te
   walk.run();
   std::vector<Tensor> gradients;
   for (const Tensor& tensor : wrt) gradients.push_back(walk.gradient_of(tensor));
+  // Only now: after an error the same gradients may be asked for again.
+  if (!options.create_graph) walk.mark_differentiated();
   return gradients;
 }
 

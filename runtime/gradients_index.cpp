@@ -101,7 +101,7 @@ std::vector<Tensor> order_gradient(const GradientContext& context) {
   if (!context.g().defined()) return {Tensor()};
   // Position gradients do not exist; the positions themselves are result 1 of the node.
   const NodeRef node = context.result.ref();
-  const Tensor positions = pick_result(node, results(*node)[1], 1, context.where);
+  const Tensor positions = pick_result(node, 1, context.where);
   return {scatter_add(zeros_of(context.inputs[0], context.where), axis_of(context), positions,
                       context.g(), context.where)};
 }

@@ -116,9 +116,8 @@ std::vector<NodeRef> g_and_operands(const GradientContext& c) {
 /// The results of a gradient node, each for the forward operand of its place.
 Gradients picks(const NodeRef& node, const GradientContext& c) {
   Gradients all(c.inputs.size());
-  const std::vector<Result> each = results(*node);
-  for (std::size_t i = 0; i < each.size(); ++i)
-    if (c.wanted[i]) all[i] = pick_result(node, each[i], static_cast<std::int64_t>(i), c.where);
+  for (std::size_t i = 0; i < result_count(*node); ++i)
+    if (c.wanted[i]) all[i] = pick_result(node, i, c.where);
   return all;
 }
 

@@ -167,14 +167,14 @@ void Node::release_inputs() {
   if (count != 0 && tracked) released_ = true;
 }
 
-void Node::set_value(Value value) {
+void Node::set_value(Value value) noexcept {
   value_ = std::move(value);
   PendingList::unlink(this);
   state_.store(NodeState::evaluated, std::memory_order_release);
 }
 
-void Node::set_failed(std::exception_ptr failure) {
-  failure_ = std::make_unique<std::exception_ptr>(std::move(failure));
+void Node::set_failed(std::exception_ptr failure) noexcept {
+  failure_ = std::move(failure);
   PendingList::unlink(this);
   state_.store(NodeState::failed, std::memory_order_release);
 }
@@ -183,8 +183,6 @@ std::uint64_t next_walk() {
   static std::uint64_t walk = 0;
   return ++walk;
 }
-
-std::exception_ptr Node::failure() const { return failure_ ? *failure_ : nullptr; }
 
 namespace {
 

@@ -37,7 +37,9 @@ union Slot {
 /// What a node carries beside numbers: a body, a closure.
 struct Payload {
   virtual ~Payload() = default;
-  /// Whether two payloads mean the same program.
+  /// Whether evaluation depends on it: a Program keeps and compares such payloads only.
+  virtual bool in_program() const = 0;
+  /// Whether two payloads mean the same program. Asked of those that are in one.
   virtual bool same_program(const Payload& other) const = 0;
   /// A hash that agrees with same_program.
   virtual std::uint64_t fingerprint() const = 0;
@@ -107,12 +109,12 @@ class Node {
 
   // What follows is for evaluation and differentiation, with the launch lock held.
 
-  void set_value(Value value);
-  void set_failed(std::exception_ptr failure);
-  std::exception_ptr failure() const;
+  void set_value(Value value) noexcept;
+  /// From now on whoever reads the node gets `failure`, even where it had a value.
+  void set_failed(std::exception_ptr failure) noexcept;
+  const std::exception_ptr& failure() const { return failure_; }  ///< of a failed node
   /// Drops the inputs.
   void release_inputs();
-  Value& mutable_value() { return value_; }
 
   /// Room for the walks of whoever holds the launch lock: a mark and an index.
   std::uint64_t mark = 0;
@@ -154,7 +156,7 @@ class Node {
   std::atomic<NodeState> state_{NodeState::pending};
   bool released_ = false;
   Value value_;
-  std::unique_ptr<std::exception_ptr> failure_;
+  std::exception_ptr failure_;
 
   std::int64_t pinned_bytes_ = 0;  // of the evaluated values this node reads
   PendingList* list_ = nullptr;    // while pending

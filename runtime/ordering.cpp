@@ -56,7 +56,7 @@ std::pair<Tensor, Tensor> sort(const Tensor& a, std::int64_t axis, bool descendi
 
 Tensor argsort(const Tensor& a, std::int64_t axis, bool descending, Where at) {
   const NodeRef node = sort_node("argsort", a, axis, descending, at);
-  return pick_result(node, results(*node)[1], 1, at);
+  return pick_result(node, 1, at);
 }
 
 std::pair<Tensor, Tensor> topk(const Tensor& a, std::int64_t count, std::int64_t axis, bool largest,

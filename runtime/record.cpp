@@ -94,19 +94,21 @@ std::string describe(const Tensor& a) {
 
 Tensor record_op(const NodeSpec& spec) { return Tensor(record(spec)); }
 
-Tensor pick_result(const NodeRef& node, const Result& result, std::int64_t index, Where at) {
+Tensor pick_result(const NodeRef& node, std::size_t index, Where at) {
+  const Result result = result_of(*node, index);
+  const auto number = static_cast<std::int64_t>(index);
   return record_op({.op = Op::pick,
                     .dtype = result.dtype,
                     .shape = result.shape,
                     .inputs = {&node, 1},
-                    .fixed = {&index, 1},
+                    .fixed = {&number, 1},
                     .where = at});
 }
 
 std::vector<Tensor> pick_results(const NodeRef& node, Where at) {
   std::vector<Tensor> picked;
-  for (const Result& result : results(*node))
-    picked.push_back(pick_result(node, result, static_cast<std::int64_t>(picked.size()), at));
+  const std::size_t count = result_count(*node);
+  for (std::size_t i = 0; i < count; ++i) picked.push_back(pick_result(node, i, at));
   return picked;
 }
 

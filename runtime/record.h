@@ -37,7 +37,7 @@ std::string describe(const Tensor& a);
 Tensor record_op(const NodeSpec& spec);
 
 /// One result of a node that has several (results.h).
-Tensor pick_result(const NodeRef& node, const Result& result, std::int64_t index, Where at);
+Tensor pick_result(const NodeRef& node, std::size_t index, Where at);
 /// All of them.
 std::vector<Tensor> pick_results(const NodeRef& node, Where at);
 

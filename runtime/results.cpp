@@ -7,19 +7,19 @@ namespace {
 
 Result like(const NodeRef& node) { return {node->dtype, node->shape}; }
 
-std::vector<Result> foreach_results(const Node& node) {
-  const auto& body = static_cast<const ForeachTrace&>(*node.payload);
-  const std::size_t length = static_cast<std::size_t>(node.fixed()[1]);
-  std::vector<Result> all;
-  for (const int value : body.results) {
-    for (std::size_t i = 0; i < length; ++i) {
-      Shape shape;
-      for (std::size_t list = 0; list < static_cast<std::size_t>(body.lists); ++list)
-        if (const Shape& own = node.inputs()[list * length + i]->shape; !own.empty()) shape = own;
-      all.push_back({body.dtype_of_value(value), shape});
-    }
-  }
-  return all;
+const ForeachTrace& body_of(const Node& node) {
+  return static_cast<const ForeachTrace&>(*node.payload);
+}
+
+Result foreach_result(const Node& node, std::size_t index) {
+  const ForeachTrace& body = body_of(node);
+  const auto length = static_cast<std::size_t>(node.fixed()[1]);
+  const std::size_t position = index % length;
+  Shape shape;
+  for (std::size_t list = 0; list < static_cast<std::size_t>(body.lists); ++list)
+    if (const Shape& own = node.inputs()[list * length + position]->shape; !own.empty())
+      shape = own;
+  return {body.dtype_of_value(body.results[index / length]), shape};
 }
 
 }  // namespace
@@ -36,22 +36,25 @@ bool has_several_results(Op op) {
   }
 }
 
-std::vector<Result> results(const Node& node) {
-  const Result own{node.dtype, node.shape};
+std::size_t result_count(const Node& node) {
   switch (node.op) {
     case Op::sort:
-    case Op::topk: return {own, {i64, node.shape}};
+    case Op::topk: return 2;
+    case Op::attention_grad: return 3;
     // Inputs: the gradient of the result, then the operands of the forward op.
-    case Op::attention_grad: return {own, like(node.input(2)), like(node.input(3))};
     case Op::layer_norm_grad:
-    case Op::rms_norm_grad: {
-      std::vector<Result> all{own};
-      for (std::size_t i = 2; i < node.inputs().size(); ++i) all.push_back(like(node.inputs()[i]));
-      return all;
-    }
-    case Op::foreach_map: return foreach_results(node);
-    default: return {own};
+    case Op::rms_norm_grad: return node.inputs().size() - 1;
+    case Op::foreach_map:
+      return body_of(node).results.size() * static_cast<std::size_t>(node.fixed()[1]);
+    default: return 1;
   }
+}
+
+Result result_of(const Node& node, std::size_t index) {
+  if (node.op == Op::foreach_map) return foreach_result(node, index);
+  if (index == 0) return {node.dtype, node.shape};
+  if (node.op == Op::sort || node.op == Op::topk) return {i64, node.shape};
+  return like(node.inputs()[index + 1]);  // of the operand that it is the gradient of
 }
 
 }  // namespace sinter

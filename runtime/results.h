@@ -2,7 +2,7 @@
 /// The results of a node: one, or several for the ops that `pick` reads from.
 #pragma once
 
-#include <vector>
+#include <cstddef>
 
 #include "runtime/graph.h"
 
@@ -17,7 +17,10 @@ struct Result {
 /// shape are those of result 0.
 bool has_several_results(Op op);
 
-/// What the node computes. Never empty.
-std::vector<Result> results(const Node& node);
+/// How many results the node has: at least 1.
+std::size_t result_count(const Node& node);
+
+/// One of them, of a node whose inputs have not been taken away.
+Result result_of(const Node& node, std::size_t index);
 
 }  // namespace sinter

@@ -19,7 +19,7 @@ struct Variable::Cell {
 
   std::mutex mutex;     // guards what follows
   Tensor current;       // what readers record as their input
-  Tensor evaluated;     // the value to roll back to; not defined while `current` is evaluated
+  Tensor previous;      // the value before the writes that are not evaluated yet, if any are
   bool listed = false;  // among the written cells that the next evaluation takes
 };
 
@@ -33,6 +33,23 @@ Tensor value_leaf(const Tensor& written, bool trainable, Where where) {
   const bool requires_grad = trainable && is_floating(written.dtype());
   return Tensor(record_leaf(Op::variable, written.dtype(), written.shape(), written.ref(), {},
                             requires_grad, where));
+}
+
+/// What a cell that has neither its old value nor the new one says.
+std::exception_ptr lost_value(const std::string& name, Where written,
+                              const std::exception_ptr& failure) noexcept {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    try {
+      return std::make_exception_ptr(Error(
+          fmt::format("Variable: the value{}{} written here is lost, and the memory of the one "
+                      "before was in use already ({}): {}",
+                      name.empty() ? "" : " of ", name, to_string(written), error.what())));
+    } catch (const std::exception&) {
+      return failure;  // no memory for the message
+    }
+  }
 }
 
 }  // namespace
@@ -82,8 +99,7 @@ void Variable::set(const Tensor& value, Where where) const {
   bool list = false;
   {
     const std::lock_guard lock(cell_->mutex);
-    if (!cell_->evaluated.defined() && cell_->current.node()->state() == NodeState::evaluated)
-      cell_->evaluated = cell_->current;
+    if (!cell_->previous.defined()) cell_->previous = cell_->current;
     std::swap(cell_->current, leaf);
     list = !std::exchange(cell_->listed, true);
   }
@@ -123,6 +139,8 @@ WrittenVariables WrittenVariables::take() {
   List& all = list();
   {
     const std::lock_guard lock(all.mutex);
+    taken.values_.reserve(all.cells.size());
+    taken.previous_.reserve(all.cells.size());
     taken.cells_.swap(all.cells);
     all.any.store(false, std::memory_order_relaxed);
   }
@@ -130,33 +148,36 @@ WrittenVariables WrittenVariables::take() {
     const std::lock_guard lock(cell->mutex);
     cell->listed = false;
     taken.values_.push_back(cell->current.ref());
-    taken.previous_.push_back(cell->evaluated.defined() ? cell->evaluated.ref() : NodeRef());
+    taken.previous_.push_back(cell->previous.defined() ? cell->previous.ref() : NodeRef());
   }
   return taken;
 }
 
-void WrittenVariables::commit() {
+std::exception_ptr WrittenVariables::settle(bool undo, const std::exception_ptr& failure) noexcept {
+  std::exception_ptr lost;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     Variable::Cell& cell = *cells_[i];
-    Tensor old;  // ends after the lock
+    Node& value = *values_[i];
+    Tensor ended;  // after the lock
     const std::lock_guard lock(cell.mutex);
-    const bool written_again = cell.current.node() != values_[i].get();
-    old = std::exchange(cell.evaluated, written_again ? Tensor(values_[i]) : Tensor());
+    const bool written_again = cell.current.node() != &value;
+    if (!undo && value.state() == NodeState::evaluated) {
+      ended = std::exchange(cell.previous, written_again ? Tensor(values_[i]) : Tensor());
+      continue;
+    }
+    if (written_again || !cell.previous.defined()) continue;  // there is nothing to go back to
+    const Node& previous = *cell.previous.node();
+    const bool overwritten = previous.state() == NodeState::failed && previous.value();
+    if (overwritten) {
+      const bool own = value.state() == NodeState::failed;
+      value.set_failed(lost_value(cell.name, value.where, own ? value.failure() : failure));
+      ended = std::exchange(cell.previous, Tensor());
+    } else {
+      ended = std::exchange(cell.current, std::exchange(cell.previous, Tensor()));
+    }
+    if (!lost) lost = value.state() == NodeState::failed ? value.failure() : failure;
   }
-}
-
-void WrittenVariables::roll_back() {
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    Variable::Cell& cell = *cells_[i];
-    Tensor failed;  // ends after the lock
-    const std::lock_guard lock(cell.mutex);
-    const bool written_again = cell.current.node() != values_[i].get();
-    if (written_again || !cell.evaluated.defined()) continue;
-    failed = std::exchange(cell.current, std::exchange(cell.evaluated, Tensor()));
-  }
-  cells_.clear();
-  values_.clear();
-  previous_.clear();
+  return lost;
 }
 
 }  // namespace sinter

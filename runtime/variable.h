@@ -25,8 +25,9 @@ class Variable {
   Tensor value(Where where = Where::current()) const;
 
   /// Replaces the value. The new one has the cell's dtype and shape; its history is cut. Nothing is
-  /// computed until the end of the region or the next read, and if that evaluation fails every
-  /// Variable written since the one before keeps its old value.
+  /// computed until the end of the region or the next read. If a fault in that evaluation reaches a
+  /// written value, every Variable written since the one before keeps its old value; a value made
+  /// of one that had failed before is refused alone. Either way the evaluation throws.
   void set(const Tensor& value, Where where = Where::current()) const;
 
   const Shape& shape(Where where = Where::current()) const;
@@ -53,12 +54,14 @@ class WrittenVariables {
   /// Whether any Variable has been written and not yet evaluated.
   static bool any();
   const std::vector<NodeRef>& values() const { return values_; }
-  /// The last evaluated node of each cell, which rollback returns to.
+  /// The node each cell had before it was written, which rollback returns to; null at first.
   const std::vector<NodeRef>& previous() const { return previous_; }
-  /// The values are there: the old ones may go.
-  void commit();
-  /// Puts every cell back to its last evaluated value.
-  void roll_back();
+
+  /// Ends the evaluation: a cell whose value was computed keeps it, unless `undo`; any other goes
+  /// back to the value before. Where the memory of that was handed on, the cell fails: with
+  /// `failure`, unless its value has one of its own. Returns why a cell did not keep its value, if
+  /// any did not.
+  std::exception_ptr settle(bool undo, const std::exception_ptr& failure) noexcept;
 
   /// Adds a cell that has been written.
   static void add(const std::shared_ptr<Variable::Cell>& cell);

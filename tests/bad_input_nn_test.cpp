@@ -173,8 +173,17 @@ TEST_CASE("bad input: foreach_map") {
           return x;
         },
         lists);
-    CHECK_THROWS_AS(kept.item<float>(), UsageError);
+    CHECK((f({2}) + 1).to_host<float>() == std::vector<float>(2, f({2}).to_host<float>()[0] + 1));
+    CHECK_THROWS_WITH_AS(kept.item<float>(), doctest::Contains("foreach_map: "), UsageError);
+    CHECK_THROWS_WITH_AS((kept * 2).evaluate(), doctest::Contains("foreach_map: "), UsageError);
+    CHECK((f({2}) + 1).to_host<float>().size() == 2);  // although `kept` is still held
     kept = Tensor();
+    const Tensor scale = f({}) + 1;
+    const auto reads_another = [&](const Values& x) {
+      const Tensor doubled = x[0] * 2;
+      return Values{doubled * scale.item<float>()};
+    };
+    CHECK(foreach_map(reads_another, lists)[0][0].to_host<float>().size() == 2);
     CHECK_THROWS_AS(
         foreach_map([](const Values&) -> Values { throw std::logic_error("mine"); }, lists),
         std::logic_error);

@@ -38,7 +38,10 @@ std::vector<KernelArray> run(StepFunction function, const Node& node,
   std::vector<kernels::ConstView> from;
   for (const KernelArray& input : inputs) from.push_back(input.const_view());
   std::vector<KernelArray> outputs;
-  for (const Result& result : results(node)) outputs.emplace_back(result.dtype, result.shape);
+  for (std::size_t i = 0; i < result_count(node); ++i) {
+    const Result result = result_of(node, i);
+    outputs.emplace_back(result.dtype, result.shape);
+  }
   std::vector<kernels::View> to;
   for (KernelArray& output : outputs) to.push_back(output.view());
   function({node, from, to, fault});

@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "tests/each_level.h"
 
@@ -126,6 +128,83 @@ TEST_CASE("a way that was cut is an error with the place, not a missing gradient
   CHECK(contains(message, "exp"));
   CHECK(contains(message, "grad_test.cpp"));
   CHECK(contains(message, "Variable"));
+}
+
+TEST_CASE("a gradient that was refused may be asked for again after a read") {
+  at_each_level([] {
+    const Variable w(floats({1, 2}), "w");
+    const Tensor x = floats({3, 4});
+    const Tensor cut = exp(x);
+    cut.evaluate();
+    const Tensor loss = sum(w * w * cut);
+    CHECK_FALSE(usage_message([&] { grad(loss, std::vector<Tensor>{w.value(), x}); }).empty());
+    loss.evaluate();
+    const Tensor g = grad(loss, std::vector<Variable>{w})[0];
+    CHECK(g.to_host<float>()[1] == doctest::Approx(4 * std::exp(4.0)));
+
+    // So it is when a rule of the user's has failed.
+    bool refuses = true;
+    const Tensor y = custom_gradient(
+        [](const std::vector<Tensor>& in) { return in[0] * 1; },
+        [&](const std::vector<Tensor>&, const Tensor&, const Tensor& g_y) -> std::vector<Tensor> {
+          if (refuses) throw std::runtime_error("not yet");
+          return {g_y * 5};
+        },
+        {w * 2});
+    const Tensor own_loss = sum(y);
+    CHECK_THROWS_AS(grad(own_loss, std::vector<Variable>{w}), std::runtime_error);
+    own_loss.evaluate();
+    refuses = false;
+    CHECK(grad(own_loss, std::vector<Variable>{w})[0].to_host<float>() == Floats{10, 10});
+  });
+}
+
+TEST_CASE("a value that a gradient still needs is not overwritten by a read inside of it") {
+  at_each_level([] {
+    const Variable w(floats({1, 2}), "w", false);
+    w.value().evaluate();
+    const Tensor x = floats({3, 4}), other = floats({1}) + 1;
+    const Tensor y =
+        custom_gradient([](const std::vector<Tensor>& in) { return in[0] * 1; },
+                        [&](const std::vector<Tensor>&, const Tensor&, const Tensor& g) {
+                          other.evaluate();
+                          return std::vector<Tensor>{g * 1};
+                        },
+                        {x * (w * 2)});
+    const Tensor loss = sum(y);
+    w.set(w * 10);
+    const Tensor g = grad(loss, std::vector<Tensor>{x})[0];
+    CHECK(g.to_host<float>() == Floats{2, 4});
+    CHECK(w.value().to_host<float>() == Floats{10, 20});
+  });
+}
+
+TEST_CASE("a gradient is taken while another thread evaluates what it passes through") {
+  at_each_level([] {
+    int whole = 0, cut = 0;
+    for (int round = 0; round < 100; ++round) {
+      const Tensor x = reshape(arange(6, f32), {2, 3}), scale = ones({3}), shift = zeros({3});
+      const Tensor y = layer_norm(x, scale, shift);
+      const Tensor first =
+          grad(sum(y * y), std::vector<Tensor>{x}, GradOptions{.create_graph = true})[0];
+      std::atomic<bool> begun{false};
+      std::thread reader([&] {
+        begun = true;
+        first.evaluate();
+      });
+      while (!begun) {
+      }
+      try {
+        grad(sum(first * first), std::vector<Tensor>{x})[0].evaluate();
+        ++whole;
+      } catch (const UsageError& error) {  // evaluated before
+        CHECK(contains(error.what(), "cut"));
+        ++cut;
+      }
+      reader.join();
+    }
+    CHECK(whole + cut == 100);
+  });
 }
 
 TEST_CASE("a second gradient through one taken without create_graph is an error") {

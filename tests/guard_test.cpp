@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <thread>
 
 #include "tests/each_level.h"
@@ -111,18 +112,67 @@ TEST_CASE("sizes are free unless they are 0 or 1") {
 }
 
 TEST_CASE("the log names the guard that failed and the line") {
-  std::vector<LogRecord> records;
-  const LogSink previous =
-      set_log_sink([&](const LogRecord& record) { records.push_back(record); });
-  set_logs("recompiles");
-  reset_programs();
-  (arange(4, f32) * 2).evaluate();
-  (arange(1, f32) * 2).evaluate();
-  set_logs("-recompiles");
-  set_log_sink(previous);
-  REQUIRE(records.size() == 1);
-  CHECK(records[0].channel == LogChannel::recompiles);
-  CHECK(contains(to_string(records[0]), "guard_test.cpp"));
+  /// What is said about `second` after `first`.
+  const auto record_of = [](auto&& first, auto&& second) {
+    std::vector<LogRecord> records;
+    const LogSink previous =
+        set_log_sink([&](const LogRecord& record) { records.push_back(record); });
+    set_logs("recompiles");
+    reset_programs();
+    first();
+    second();
+    set_logs("-recompiles");
+    set_log_sink(previous);
+    REQUIRE(records.size() == 1);
+    CHECK(records[0].channel == LogChannel::recompiles);
+    return to_string(records[0]);
+  };
+  const auto range = [](std::int64_t n) { (arange(n, f32) * 2).evaluate(); };
+  const std::string smaller = record_of([&] { range(8); }, [&] { range(1); });
+  CHECK(contains(smaller, "size of axis 0 of step 0 (arange) was 8, is 1"));
+  CHECK(contains(smaller, "guard_test.cpp"));
+  CHECK(contains(record_of([&] { range(1); }, [&] { range(0); }), "(arange) was 1, is 0"));
+
+  const Tensor two = ones({3, 2}).evaluate(), one = ones({3, 1}).evaluate();
+  const Tensor flat = ones({3}).evaluate();
+  const auto add_to_row = [&](const Tensor& x) { (ones({2}) + x).evaluate(); };
+  CHECK(contains(record_of([&] { add_to_row(two); }, [&] { add_to_row(one); }),
+                 "size of axis 1 of input 0 was 2, is 1"));
+  CHECK(contains(record_of([&] { exp(two).evaluate(); }, [&] { exp(flat).evaluate(); }),
+                 "input 0 is another: f32 [3]"));
+  CHECK(contains(record_of([&] { exp(two).evaluate(); }, [&] { cos(two).evaluate(); }),
+                 "step 0 (cos) is another: f32 [3, 2]"));
+  const auto two_steps = [&] { cos(exp(two)).evaluate(); };
+  CHECK(contains(record_of([&] { exp(two).evaluate(); }, two_steps),
+                 "2 steps and 1 inputs, the program has 1 and 1"));
+  const auto one_kept = [&] {
+    Tensor x = exp(two);
+    x = cos(x);
+    x.evaluate();
+  };
+  CHECK(contains(record_of(two_steps, one_kept), "what is kept of step 0 (exp) is another"));
+}
+
+TEST_CASE("a program keeps nothing of what a closure captured") {
+  at_each_level([] {
+    const auto owned = std::make_shared<int>(1);
+    const std::weak_ptr<int> watched = owned;
+    const auto run = [](std::shared_ptr<int> captured) {
+      const Tensor y =
+          custom_gradient([](const std::vector<Tensor>& in) { return in[0] * 2; },
+                          [captured](const std::vector<Tensor>&, const Tensor&, const Tensor& g) {
+                            return std::vector<Tensor>{g * *captured};
+                          },
+                          {floats({1, 2})});
+      CHECK(y.to_host<float>() == Floats{2, 4});
+    };
+    run(owned);
+    CHECK(watched.use_count() == 1);
+    CHECK(programs_built([&] {
+            for (int i = 0; i < 3; ++i) run(owned);
+          }) == 1);
+    CHECK(watched.use_count() == 1);
+  });
 }
 
 TEST_CASE("outputs fed back, new inputs and new draws are all seen") {

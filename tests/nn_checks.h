@@ -100,7 +100,7 @@ inline Tensor parts_of(const Tensor& result) {
   std::vector<Tensor> inputs;
   for (const NodeRef& input : node->inputs()) inputs.emplace_back(input);
   const std::vector<Tensor> parts = decompose(*node, inputs, Where::current());
-  REQUIRE(parts.size() == results(*node).size());
+  REQUIRE(parts.size() == result_count(*node));
   return parts[picked ? static_cast<std::size_t>(result.node()->fixed()[0]) : 0];
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "runtime/foreach.h"
 #include "runtime/grad.h"
 #include "runtime/level.h"
 #include "runtime/ops.h"
@@ -48,7 +49,8 @@ class RandomProgram {
       values_.push_back(next());
       if (values_.size() > 8) values_.erase(values_.begin());
     } else if (kind < 14) {
-      any_variable().set(tanh(full_size()) * 0.5);
+      if (below(2) == 0) any_variable().set(tanh(full_size()) * 0.5);
+      else update_together();
     } else if (kind == 14) {
       any().evaluate();
     } else {
@@ -58,8 +60,32 @@ class RandomProgram {
     }
   }
 
+  /// A foreach_map over tensors of one shape, some of them several times, some shared or held.
+  std::vector<std::vector<Tensor>> mapped() {
+    std::vector<std::vector<Tensor>> lists(2 + below(2));
+    for (std::size_t i = 0; i < 3; ++i) lists[0].push_back(variables_[i % 2].value());
+    const Tensor again = full_size() * 0.25;
+    for (std::size_t list = 1; list < lists.size(); ++list)
+      for (std::size_t i = 0; i < 3; ++i)
+        lists[list].push_back(below(3) == 0 ? again : full_size() * 0.5);
+    std::swap(lists[0][below(3)], lists[1][below(3)]);
+    const Tensor shared = mean(full_size());
+    return foreach_map(
+        [&](const std::vector<Tensor>& x) {
+          const Tensor sum = x[0] * 0.5 + x[1] * shared;
+          return std::vector{tanh(sum), x.back() - sum * 0.125, x[1]};
+        },
+        lists);
+  }
+
+  void update_together() {
+    const auto results = mapped();
+    for (std::size_t i = 0; i < variables_.size(); ++i)
+      variables_[i].set(clamp(results[below(2)][i], -1, 1));
+  }
+
   Tensor next() {
-    switch (below(14)) {
+    switch (below(15)) {
       case 0: return any() + any();
       case 1: return any() * any();
       case 2: return maximum(any(), any());
@@ -75,6 +101,7 @@ class RandomProgram {
                             {0, static_cast<std::int64_t>(below(4))});
       case 11: return index_select(full_size(), 0, cast(abs(slice(any_row(), 0, 0, 4)), i64));
       case 12: return cumsum(full_size(), 1) * 0.25;
+      case 13: return mapped()[below(3)][below(3)];
       default: return concatenate({slice(full_size(), 0, 2), slice(full_size(), 0, 0, 2)});
     }
   }

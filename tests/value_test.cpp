@@ -198,6 +198,49 @@ TEST_CASE("a failed value fails its readers and nothing else") {
   });
 }
 
+TEST_CASE("a value that has failed takes the Variables made of it, and no others") {
+  at_each_level([] {
+    const Variable a(floats({1, 2}), "a"), b(floats({3, 4}), "b"), c(floats({5, 6}), "c");
+    const Tensor one = floats({1, 1}).evaluate();
+    const Tensor bad = take(a, from_host(Integers{0, 7}, {2}), 0);
+    CHECK(contains(usage_message([&] { bad.evaluate(); }), "index 7"));
+    a.set(a + 1);  // has nothing to do with the failure
+    CHECK((one + 1).to_host<float>() == Floats{2, 2});
+    CHECK(a.value().to_host<float>() == Floats{2, 3});
+
+    a.set(a + 1);
+    b.set(b + bad);
+    c.set(c * one);
+    CHECK(contains(usage_message([&] { (one + 1).evaluate(); }), "index 7"));
+    CHECK(a.value().to_host<float>() == Floats{3, 4});
+    CHECK(b.value().to_host<float>() == Floats{3, 4});
+    CHECK(c.value().to_host<float>() == Floats{5, 6});
+    CHECK((one + 1).to_host<float>() == Floats{2, 2});
+  });
+}
+
+TEST_CASE("a fault that no written Variable depends on is thrown to those who read it") {
+  at_each_level([] {
+    const Variable a(floats({1, 2}), "a");
+    const Tensor bad = take(floats({1, 2}), from_host(Integers{0, 7}, {2}), 0), reader = bad * 2;
+    a.set(a + 1);
+    const Tensor sound = floats({1}) + 1;
+    CHECK(sound.item<float>() == 2);
+    CHECK(a.value().to_host<float>() == Floats{2, 3});
+    CHECK(contains(usage_message([&] { bad.evaluate(); }), "index 7"));
+    CHECK(contains(usage_message([&] { reader.evaluate(); }), "index 7"));
+  });
+}
+
+TEST_CASE("a Variable that was never read goes back to what it was made with") {
+  at_each_level([] {
+    const Variable a(full({2}, 3) * 2, "a");
+    a.set(a + take(a, from_host(Integers{0, 7}, {2}), 0));
+    CHECK(contains(usage_message([&] { a.value().evaluate(); }), "index 7"));
+    CHECK(a.value().to_host<float>() == Floats{6, 6});
+  });
+}
+
 TEST_CASE("a fault in a layer also names the line that called the layer") {
   const auto layer = [](const Tensor& indices, Where where) {
     const CallScope scope(where);
