@@ -109,15 +109,31 @@ void Adam::set_learning_rate(double rate) {
   for (ParameterGroup& group : groups_) group.options.learning_rate = rate;
 }
 
-void Adam::step(const std::vector<Tensor>& gradients, Where where) {
-  const CallScope scope(where);
-  check(where);
+void Adam::check_gradients(const std::vector<Tensor>& gradients, Where where) const {
   std::size_t expected = 0;
   for (const ParameterGroup& group : groups_) expected += group.parameters.size();
   if (gradients.size() != expected)
     usage_error("Adam", fmt::format("{} gradients for {} parameters", gradients.size(), expected),
                 where);
+  std::size_t next = 0;
+  for (const ParameterGroup& group : groups_) {
+    for (const Variable& parameter : group.parameters) {
+      const Tensor& gradient = gradients[next++];
+      if (gradient.defined() && !(gradient.shape() == parameter.shape()))
+        usage_error("Adam",
+                    fmt::format("parameter {} is {}, its gradient {}", parameter.name(),
+                                to_string(parameter.shape()), to_string(gradient.shape())),
+                    where);
+    }
+  }
+}
+
+void Adam::step(const std::vector<Tensor>& gradients, Where where) {
+  const CallScope scope(where);
+  check(where);
+  check_gradients(gradients, where);
   const Region region(region_);
+  Updates updates;
   std::size_t next = 0;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     // Lists are of one dtype each: parameters and gradients that differ are updated apart.
@@ -126,21 +142,20 @@ void Adam::step(const std::vector<Tensor>& gradients, Where where) {
       const Tensor& gradient = gradients[next++];
       if (!gradient.defined()) continue;
       const Variable& parameter = groups_[g].parameters[i];
-      if (!(gradient.shape() == parameter.shape()))
-        usage_error("Adam",
-                    fmt::format("parameter {} is {}, its gradient {}", parameter.name(),
-                                to_string(parameter.shape()), to_string(gradient.shape())),
-                    where);
       Batch& batch = batches[{parameter.dtype(), gradient.dtype()}];
       batch.parameters.push_back(parameter);
       batch.moments.push_back(&moments_[g][i]);
       batch.gradients.push_back(gradient);
     }
-    for (const auto& [dtypes, batch] : batches) update(groups_[g].options, batch, where);
+    for (const auto& [dtypes, batch] : batches)
+      add_updates(groups_[g].options, batch, where, updates);
   }
+  // Only now, when nothing can be refused any more.
+  for (const auto& [variable, value] : updates) variable.set(value, where);
 }
 
-void Adam::update(const AdamOptions& options, const Batch& batch, Where where) const {
+void Adam::add_updates(const AdamOptions& options, const Batch& batch, Where where,
+                       Updates& updates) {
   const auto values = [&](auto member) {
     std::vector<Tensor> list;
     for (const Moments* moments : batch.moments) list.push_back((moments->*member).value());
@@ -159,11 +174,11 @@ void Adam::update(const AdamOptions& options, const Batch& batch, Where where) c
       [&](const std::vector<Tensor>& operands) { return update_one(options, operands); }, lists,
       where);
   for (std::size_t i = 0; i < batch.parameters.size(); ++i) {
-    batch.parameters[i].set(updated[0][i], where);
-    batch.moments[i]->first.set(updated[1][i], where);
-    batch.moments[i]->second.set(updated[2][i], where);
-    if (options.amsgrad) batch.moments[i]->largest.set(updated[3][i], where);
-    batch.moments[i]->steps.set(counts[0][i], where);
+    updates.emplace_back(batch.parameters[i], updated[0][i]);
+    updates.emplace_back(batch.moments[i]->first, updated[1][i]);
+    updates.emplace_back(batch.moments[i]->second, updated[2][i]);
+    if (options.amsgrad) updates.emplace_back(batch.moments[i]->largest, updated[3][i]);
+    updates.emplace_back(batch.moments[i]->steps, counts[0][i]);
   }
 }
 
@@ -202,6 +217,8 @@ void Adam::load_state(const std::map<std::string, Tensor, std::less<>>& state, W
 
 Tensor clip_by_global_norm(std::vector<Tensor>& gradients, double largest, Where where) {
   const CallScope scope(where);
+  if (!(largest >= 0))
+    usage_error("clip_by_global_norm", fmt::format("the largest norm is {}", largest), where);
   std::vector<Tensor> norms;
   for (const Tensor& gradient : gradients)
     if (gradient.defined()) norms.push_back(cast(norm(gradient), f32));
@@ -211,6 +228,7 @@ Tensor clip_by_global_norm(std::vector<Tensor>& gradients, double largest, Where
   std::map<DType, std::vector<std::size_t>> by_dtype;
   for (std::size_t i = 0; i < gradients.size(); ++i)
     if (gradients[i].defined()) by_dtype[gradients[i].dtype()].push_back(i);
+  std::vector<Tensor> clipped(gradients.size());
   for (const auto& [dtype, positions] : by_dtype) {
     std::vector<Tensor> list;
     for (const std::size_t i : positions) list.push_back(gradients[i]);
@@ -219,8 +237,9 @@ Tensor clip_by_global_norm(std::vector<Tensor>& gradients, double largest, Where
           return {cast(operands[0] * scale, operands[0].dtype())};
         },
         {list}, where);
-    for (std::size_t i = 0; i < positions.size(); ++i) gradients[positions[i]] = scaled[0][i];
+    for (std::size_t i = 0; i < positions.size(); ++i) clipped[positions[i]] = scaled[0][i];
   }
+  gradients = std::move(clipped);
   return total;
 }
 

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sinter/sinter.h>
@@ -62,9 +63,13 @@ class Adam {
     Variable steps;                   // f64 []
   };
   struct Batch;  // positions of one group and dtype that are updated together
+  using Updates = std::vector<std::pair<Variable, Tensor>>;
 
   void check(Where where) const;
-  void update(const AdamOptions& options, const Batch& batch, Where where) const;
+  void check_gradients(const std::vector<Tensor>& gradients, Where where) const;
+  /// Adds what one batch writes.
+  static void add_updates(const AdamOptions& options, const Batch& batch, Where where,
+                          Updates& updates);
   std::vector<std::pair<std::string, Variable>> named_state() const;
 
   std::vector<ParameterGroup> groups_;
@@ -74,7 +79,7 @@ class Adam {
 
 /// Scales the gradients so that their norm, taken over all elements of all of them, is at most
 /// `largest`: by min(1, largest / (norm + 1e-6)). Those not defined stay so. Returns the norm
-/// before.
+/// before. \throws UsageError for a `largest` that is negative or NaN; then nothing is changed.
 Tensor clip_by_global_norm(std::vector<Tensor>& gradients, double largest,
                            Where where = Where::current());
 

@@ -102,6 +102,55 @@ TEST_CASE("many parameters of odd sizes are as if each were alone") {
   });
 }
 
+TEST_CASE("parameters of one shape, some of their values held, are as if each were alone") {
+  at_each_level([] {
+    const auto run = [](bool held) {
+      const Variable a(full({4}, 1), "a"), b(full({4}, 5), "b"), c(full({4}, 9), "c");
+      Adam adam(std::vector<Variable>{a, b, c}, AdamOptions{.learning_rate = 0.01});
+      std::vector<Tensor> old;
+      for (int step = 0; step < 3; ++step) {
+        if (held) old.push_back((step == 1 ? b : a).value());
+        adam.step({full({4}, 1), full({4}, -1), full({4}, 2)});
+      }
+      if (held) CHECK(old[0].to_host<float>() == Floats(4, 1));
+      return Floats{a.value().to_host<float>()[0], b.value().to_host<float>()[0],
+                    c.value().to_host<float>()[3]};
+    };
+    const Floats moved = run(true);
+    CHECK(moved == run(false));
+    CHECK(moved[0] == doctest::Approx(0.97));
+    CHECK(moved[1] == doctest::Approx(5.03));
+    CHECK(moved[2] == doctest::Approx(8.97));
+  });
+}
+
+TEST_CASE("one value at two positions of a list is read at both") {
+  at_each_level([] {
+    const Variable a(full({4}, 1), "a", false);
+    a.value().evaluate();
+    const Tensor old = a.value() * 1, other = full({4}, 7) * 1;
+    std::vector<std::vector<Tensor>> mapped;
+    {
+      const Tensor x = full({4}, 2) * 3;
+      mapped = foreach_map([](const std::vector<Tensor>& in) { return std::vector{in[0] + 1}; },
+                           {{x, x, x}});
+    }
+    for (const Tensor& result : mapped[0]) CHECK(result.to_host<float>() == Floats(4, 7));
+  });
+}
+
+TEST_CASE("a gradient refused in one group leaves the parameters of all") {
+  at_each_level([] {
+    const Variable a(ones({2}), "a"), b(ones({3}), "b");
+    Adam adam({{{a}, AdamOptions{}}, {{b}, AdamOptions{}}});
+    CHECK(contains(usage_message([&] { adam.step({ones({2}), ones({2})}); }), "parameter b"));
+    CHECK(a.value().to_host<float>() == Floats{1, 1});
+    for (const auto& [name, value] : adam.state()) CHECK(sum(value).item<float>() == 0);
+    adam.step({ones({2}), ones({3})});
+    CHECK(adam.state().at("a.steps").item<double>() == 1);
+  });
+}
+
 TEST_CASE("another rate each step is one program") {
   at_each_level([] {
     const Variable p(ones({4}), "p");
@@ -125,6 +174,9 @@ TEST_CASE("clipping by the norm of all gradients") {
     CHECK_FALSE(gradients[1].defined());
     CHECK(gradients[2].to_host<float>()[1] == doctest::Approx(0.8));
     std::vector<Tensor> small{floats({0.5f})};
+    for (const double refused : {-1.0, std::nan("")})
+      CHECK(contains(usage_message([&] { models::clip_by_global_norm(small, refused); }),
+                     "clip_by_global_norm: the largest norm is"));
     models::clip_by_global_norm(small, 1);
     CHECK(small[0].item<float>() == 0.5f);
   });
