@@ -96,11 +96,19 @@ struct Reduction {
   }
 };
 
+/// In double: distances to a mean that was rounded to f32 are wrong far from zero.
+void interpret_var(const Step& step) {
+  const ConstView& in = step.inputs[0];
+  const Reduction<double> reduction{read_all<double>(in), in.shape, step.node.fixed()[0]};
+  write_all(step.outputs[0], reduction.var(step.node.fixed()[1]));
+}
+
 }  // namespace
 
 void interpret_reduce(const Step& step) {
   const Op op = step.node.op;
   const View& out = step.outputs[0];
+  if (op == Op::var) return interpret_var(step);
   with_compute_type(step.inputs[0].dtype, [&]<typename C>(C) {
     Reduction<C> reduction{read_all<C>(step.inputs[0]), step.inputs[0].shape, step.node.fixed()[0]};
     if (op == Op::any || op == Op::all)
@@ -108,7 +116,6 @@ void interpret_reduce(const Step& step) {
     if constexpr (std::is_floating_point_v<C>) {
       switch (op) {
         case Op::mean: return write_all(out, reduction.mean());
-        case Op::var: return write_all(out, reduction.var(step.node.fixed()[1]));
         case Op::logsumexp: return write_all(out, reduction.logsumexp());
         case Op::norm: return write_all(out, reduction.norm());
         default: break;

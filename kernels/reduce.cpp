@@ -32,12 +32,12 @@ ConstView spread(ConstView view, const Shape& shape) {
   return view;
 }
 
-/// out = op(a, b), of a compute type; such ops never fail on data.
+/// out = op(a, b) in the compute type of `out`; such ops never fail on data.
 template <typename... Inputs>
 void apply(Op op, const View& out, const Inputs&... inputs) {
   const std::array<ConstView, sizeof...(inputs)> views = {inputs...};
   Fault none;
-  elementwise(op, compute_dtype(views[0].dtype), views, out, none);
+  elementwise(op, out.dtype, views, out, none);
 }
 
 /// Divides by a number rounded to the compute type.
@@ -189,7 +189,7 @@ void reduce(Op op, const ConstView& in, std::int64_t mask, std::int64_t correcti
             const View& out) {
   const std::int64_t count = element_count(out.shape);
   if (count == 0) return;
-  const DType compute = compute_dtype(in.dtype);
+  const DType compute = op == Op::var ? f64 : compute_dtype(in.dtype);
   if (out.dtype == compute && is_contiguous(out.shape, out.strides))
     return reduce_to(op, in, mask, correction, contiguous_view(out.data, compute, out.shape));
   const Block result = allocate(count, compute);

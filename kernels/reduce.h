@@ -11,11 +11,11 @@
 ///   inner > 1 (a column): blocks of 64 elements, combined in order, starting from the first; the
 ///     blocks' results are reduced by this rule.
 /// An extent of 0 gives the identity. Compute types: float for f16, bf16, f32; double;
-/// std::int64_t. mean divides the sum once, by the count; var is two such passes, the second over
-/// squared distances to the mean, divided by max(0, count - correction), for no elements by 0
-/// (var_divisor of op.h); logsumexp is a pass of amax, then
-/// log of a pass over exp(x - max), plus max (0 in place of max where it is not finite); norm is
-/// the root of a pass over squares.
+/// std::int64_t. mean divides the sum once, by the count; var is two such passes in double, the
+/// second over squared distances to the mean, divided by max(0, count - correction), for no
+/// elements by 0 (var_divisor of op.h); logsumexp is a pass of amax, then log of a pass over exp(x
+/// - max), plus max (0 in place of max where it is not finite); norm is the root of a pass over
+/// squares.
 #pragma once
 
 #include "kernels/view.h"

@@ -4,6 +4,7 @@
 #include "runtime/composites_parts.h"
 #include "runtime/creation.h"
 #include "runtime/elementwise.h"
+#include "runtime/record.h"
 #include "runtime/reductions.h"
 #include "runtime/views.h"
 
@@ -49,7 +50,7 @@ Results mean_parts(const CompositeContext& c) {
 Results var_parts(const CompositeContext& c) {
   const Where at = c.where;
   const Reduced reduced(c);
-  const Tensor x = c.wide(0);
+  const Tensor x = in_dtype(c.inputs[0], f64, at);
   const Tensor distance = sub(x, reduced.mean_of(x, at), at);
   const Tensor squares = sum_kept(square(distance, at), reduced.axes, at);
   return {c.narrow(div(squares, var_divisor(reduced.count, c.fixed(1)), at))};

@@ -107,9 +107,9 @@ Operand::Operand(const Variable& variable, Where where)
 
 Tensor clamp(const Tensor& a, Operand low, Operand high, Where at) {
   require_defined("clamp", a, at);
-  // Not by minimum and maximum: at a limit the whole gradient is that of `a`.
-  const Tensor raised = where(less(a, low, at), low, a, at);
-  return where(greater(raised, high, at), high, raised, at);
+  // Not by minimum and maximum alone: at a limit the whole gradient is that of `a`.
+  const Tensor raised = where(greater_equal(a, low, at), a, maximum(a, low, at), at);
+  return where(less_equal(raised, high, at), raised, minimum(raised, high, at), at);
 }
 
 Tensor lerp(const Tensor& start, const Tensor& end, Operand weight, Where at) {

@@ -22,8 +22,8 @@ namespace sinter {
   Tensor name(Operand a, Operand b, Operand c, Where at = Where::current());
 #include "ops.def"
 
-/// `a` limited to [low, high]; NaN stays NaN. The gradient is that of the operand chosen, 1 for `a`
-/// at the limits themselves.
+/// `a` limited to [low, high]; NaN if any of the three is. The gradient is that of the operand
+/// chosen, 1 for `a` at the limits themselves.
 Tensor clamp(const Tensor& a, Operand low, Operand high, Where at = Where::current());
 
 /// `start + weight * (end - start)`.
@@ -36,7 +36,8 @@ Tensor leaky_relu(const Tensor& a, double slope = 0.01, Where at = Where::curren
 Tensor elu(const Tensor& a, double alpha = 1.0, Where at = Where::current());
 
 /// The elements converted to `dtype`: floats to integers truncate towards zero (out of range and
-/// NaN: the lowest integer), to narrower floats round to nearest even, to bool is `!= 0`.
+/// NaN: the lowest integer), to narrower floats round to nearest even (from f64 to f16 and bf16 by
+/// way of f32, so twice), to bool is `!= 0`.
 Tensor cast(const Tensor& a, DType dtype, Where at = Where::current());
 
 Tensor operator-(Operand a);

@@ -153,7 +153,10 @@ Tensor var(const Tensor& a, const Dims& axes, std::int64_t correction, bool keep
 }
 Tensor std(const Tensor& a, const Dims& axes, std::int64_t correction, bool keepdim, Where at) {
   const ReductionCall call{.op = Op::var, .correction = correction};
-  return sqrt(floating_reduction("std", call, a, axes, keepdim, at), at);
+  const Tensor squared = floating_reduction("std", call, a, axes, keepdim, at);
+  // The root's slope at 0 is infinite, and times 0 it is NaN: there the gradient is 0.
+  const Tensor flat = sinter::equal(squared, 0.0, at);
+  return where(flat, squared, sqrt(where(flat, 1.0, squared, at), at), at);
 }
 Tensor logsumexp(const Tensor& a, const Dims& axes, bool keepdim, Where at) {
   return floating_reduction(Op::logsumexp, a, axes, keepdim, at);

@@ -42,10 +42,12 @@ Tensor argmin(const Tensor& a, std::int64_t axis, bool keepdim = false,
 Tensor argmax(const Tensor& a, Where at = Where::current());
 Tensor argmin(const Tensor& a, Where at = Where::current());
 
-/// Two passes: squares of the distances to the mean, over count - correction. Where that is not
-/// above 0 the result is infinite, or NaN where all distances are 0, as in PyTorch.
+/// Two passes in f64, rounded once: squares of the distances to the mean, over count - correction.
+/// Where that is not above 0 the result is infinite, or NaN where all distances are 0, as in
+/// PyTorch.
 Tensor var(const Tensor& a, const Dims& axes = {}, std::int64_t correction = 1,
            bool keepdim = false, Where at = Where::current());
+/// The root of var. Its gradient at 0 is 0.
 Tensor std(const Tensor& a, const Dims& axes = {}, std::int64_t correction = 1,
            bool keepdim = false, Where at = Where::current());
 /// log(sum(exp(a))), right at infinities: all -inf gives -inf.

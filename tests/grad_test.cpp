@@ -284,6 +284,7 @@ TEST_CASE("derivatives at 0 and of negative bases") {
     CHECK(derivative(length, {0, 0, 0}) == Floats{0, 0, 0});
     const Floats unit = derivative(length, {1, 2, 2});
     CHECK(unit[0] == doctest::Approx(1.0 / 3));
+    CHECK(unit[1] == doctest::Approx(2.0 / 3));
     CHECK(unit[2] == doctest::Approx(2.0 / 3));
     CHECK(derivative([](const Tensor& x) { return abs(x); }, {0}) == Floats{0});
     CHECK(derivative([](const Tensor& x) { return pow(x, 3); }, {-2}) == Floats{12});
@@ -295,6 +296,56 @@ TEST_CASE("derivatives at 0 and of negative bases") {
     CHECK(derivative([](const Tensor& x) { return prod(x); }, {0, 2, 3}) == Floats{6, 0, 0});
     CHECK(derivative([](const Tensor& x) { return prod(x); }, {0, 0, 3}) == Floats{0, 0, 0});
     CHECK(derivative([](const Tensor& x) { return elu(x); }, {200, 0.5f}) == Floats{1, 1});
+  });
+}
+
+TEST_CASE("powers have the same derivatives whatever the exponent is") {
+  at_each_level([] {
+    for (const DType dtype : {f16, bf16, f32, f64}) {
+      CAPTURE(to_string(dtype));
+      const Tensor x = cast(floats({-2, 0, 0, 0, 2}), dtype);
+      const Tensor exponents = cast(floats({3, 2, 0, 1, 3}), dtype);
+      const Tensor whole = cast(exponents, i64);
+      for (const Tensor& n : {exponents, whole}) {
+        const Tensor y = pow(x, n);
+        const Tensor slopes = grad(sum(y), std::vector<Tensor>{x})[0];
+        CHECK(y.dtype() == dtype);
+        CHECK(y.to_host<float>() == Floats{-8, 0, 1, 0, 8});
+        CHECK(slopes.to_host<float>() == Floats{12, 0, 0, 1, 12});
+      }
+      // With regard to the exponent: y log x, and 0 where x is 0.
+      const Tensor base = cast(floats({0, 0, 1, 4}), dtype), n = cast(floats({2, 0, 5, 0}), dtype);
+      const Floats slopes = grad(sum(pow(base, n)), std::vector<Tensor>{n})[0].to_host<float>();
+      CHECK(slopes[0] == 0);
+      CHECK(slopes[1] == 0);
+      CHECK(slopes[2] == 0);
+      CHECK(slopes[3] == doctest::Approx(std::log(4.0)).epsilon(0.004));
+    }
+  });
+}
+
+TEST_CASE("lengths and deviations of lines of zeros have gradient 0 beside others that have not") {
+  at_each_level([] {
+    for (const DType dtype : {f16, bf16, f32, f64})
+      for (const std::int64_t axis : {0, 1}) {
+        CAPTURE(to_string(dtype));
+        const Tensor lines = cast(from_host(Floats{0, 0, 0, 3, 0, 4}, {2, 3}), dtype);
+        const Tensor x = axis == 1 ? lines : transpose(lines);
+        const auto of = [&](const Tensor& y) {
+          const Tensor g = grad(sum(y), std::vector<Tensor>{x})[0];
+          return (axis == 1 ? g : transpose(g)).to_host<float>();
+        };
+        const Floats unit = of(norm(x, {axis})), spread = of(sinter::std(x, {axis}));
+        for (std::size_t i = 0; i < 3; ++i) {
+          CHECK(unit[i] == 0);
+          CHECK(spread[i] == 0);
+        }
+        CHECK(unit[3] == doctest::Approx(0.6).epsilon(0.01));
+        CHECK(unit[4] == 0);
+        // (x - mean) / (std * (n - 1)), std being sqrt(13 / 3).
+        CHECK(spread[3] == doctest::Approx(0.160128).epsilon(0.02));
+        CHECK(spread[4] == doctest::Approx(-0.560449).epsilon(0.02));
+      }
   });
 }
 
