@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <set>
 
 namespace sinter::models {
@@ -16,11 +17,26 @@ void check_options(const AdamOptions& options, Where where) {
   const auto refuse = [&](std::string_view name, double value) {
     usage_error("Adam", fmt::format("{} is {}", name, value), where);
   };
-  if (!(options.learning_rate >= 0)) refuse("learning_rate", options.learning_rate);
-  if (!(options.beta1 >= 0 && options.beta1 < 1)) refuse("beta1", options.beta1);
-  if (!(options.beta2 >= 0 && options.beta2 < 1)) refuse("beta2", options.beta2);
-  if (!(options.epsilon >= 0)) refuse("epsilon", options.epsilon);
-  if (!(options.weight_decay >= 0)) refuse("weight_decay", options.weight_decay);
+  const auto not_negative = [&](std::string_view name, double value) {
+    if (!(value >= 0 && std::isfinite(value))) refuse(name, value);
+  };
+  const auto below_one = [&](std::string_view name, double value) {
+    if (!(value >= 0 && value < 1)) refuse(name, value);
+  };
+  not_negative("learning_rate", options.learning_rate);
+  below_one("beta1", options.beta1);
+  below_one("beta2", options.beta2);
+  not_negative("epsilon", options.epsilon);
+  not_negative("weight_decay", options.weight_decay);
+}
+
+void check_gradient(const Variable& parameter, const Tensor& gradient, Where where) {
+  if (gradient.shape() == parameter.shape() && is_floating(gradient.dtype())) return;
+  usage_error("Adam",
+              fmt::format("parameter {} is {} {}, its gradient {} {}", parameter.name(),
+                          to_string(parameter.dtype()), to_string(parameter.shape()),
+                          to_string(gradient.dtype()), to_string(gradient.shape())),
+              where);
 }
 
 using Lists = std::vector<std::vector<Tensor>>;
@@ -105,32 +121,31 @@ void Adam::check(Where where) const {
   }
 }
 
-void Adam::set_learning_rate(double rate) {
+void Adam::set_learning_rate(double rate, Where where) {
+  check_options({.learning_rate = rate}, where);
   for (ParameterGroup& group : groups_) group.options.learning_rate = rate;
 }
 
 void Adam::check_gradients(const std::vector<Tensor>& gradients, Where where) const {
+  check(where);
+  std::size_t next = 0;
+  bool same = groups_.size() == moments_.size();
+  for (std::size_t g = 0; same && g < groups_.size(); ++g)
+    same = groups_[g].parameters.size() == moments_[g].size();
+  if (!same) usage_error("Adam", "parameters were added or removed after it was made", where);
   std::size_t expected = 0;
   for (const ParameterGroup& group : groups_) expected += group.parameters.size();
   if (gradients.size() != expected)
     usage_error("Adam", fmt::format("{} gradients for {} parameters", gradients.size(), expected),
                 where);
-  std::size_t next = 0;
-  for (const ParameterGroup& group : groups_) {
-    for (const Variable& parameter : group.parameters) {
-      const Tensor& gradient = gradients[next++];
-      if (gradient.defined() && !(gradient.shape() == parameter.shape()))
-        usage_error("Adam",
-                    fmt::format("parameter {} is {}, its gradient {}", parameter.name(),
-                                to_string(parameter.shape()), to_string(gradient.shape())),
-                    where);
-    }
-  }
+  for (const ParameterGroup& group : groups_)
+    for (const Variable& parameter : group.parameters)
+      if (const Tensor& gradient = gradients[next++]; gradient.defined())
+        check_gradient(parameter, gradient, where);
 }
 
 void Adam::step(const std::vector<Tensor>& gradients, Where where) {
   const CallScope scope(where);
-  check(where);
   check_gradients(gradients, where);
   const Region region(region_);
   Updates updates;
@@ -205,6 +220,7 @@ void Adam::load_state(const std::map<std::string, Tensor, std::less<>>& state, W
     const auto found = state.find(name);
     if (found == state.end()) usage_error("Adam", "the state has no tensor " + name, where);
     const Tensor& tensor = found->second;
+    if (!tensor.defined()) usage_error("Adam", name + " of the state is not defined", where);
     if (tensor.dtype() != variable.dtype() || !(tensor.shape() == variable.shape()))
       usage_error("Adam",
                   fmt::format("{} is {} {}, the state has {} {}", name, to_string(variable.dtype()),
@@ -217,11 +233,15 @@ void Adam::load_state(const std::map<std::string, Tensor, std::less<>>& state, W
 
 Tensor clip_by_global_norm(std::vector<Tensor>& gradients, double largest, Where where) {
   const CallScope scope(where);
-  if (!(largest >= 0))
-    usage_error("clip_by_global_norm", fmt::format("the largest norm is {}", largest), where);
+  constexpr std::string_view name = "clip_by_global_norm";
+  if (!(largest >= 0)) usage_error(name, fmt::format("the largest norm is {}", largest), where);
   std::vector<Tensor> norms;
-  for (const Tensor& gradient : gradients)
-    if (gradient.defined()) norms.push_back(cast(norm(gradient), f32));
+  for (const Tensor& gradient : gradients) {
+    if (!gradient.defined()) continue;
+    if (!is_floating(gradient.dtype()))
+      usage_error(name, fmt::format("a gradient is {}", to_string(gradient.dtype())), where);
+    norms.push_back(cast(norm(gradient), f32));
+  }
   if (norms.empty()) return zeros({});
   const Tensor total = norm(stack(norms));
   const Tensor scale = minimum(largest / (total + 1e-6), 1.0);

@@ -43,11 +43,15 @@ class Adam {
   /// defined leaves its parameter and its step count as they are. Moments and arithmetic are f32
   /// for 16-bit parameters. Nothing is computed before the step's end; all of it or nothing is
   /// done.
+  /// \throws UsageError for another number of gradients than of parameters, for a gradient of
+  /// another shape or not floating, and for options out of range.
   void step(const std::vector<Tensor>& gradients, Where where = Where::current());
 
   /// The groups, to change learning rates and the like between steps; that compiles nothing anew.
+  /// Their parameters stay as they are.
   std::vector<ParameterGroup>& groups() { return groups_; }
-  void set_learning_rate(double rate);
+  /// \throws UsageError for a rate that is negative, NaN or infinite.
+  void set_learning_rate(double rate, Where where = Where::current());
 
   /// Moments and step counts by name: `NAME.first`, `NAME.second`, `NAME.steps`, and `NAME.largest`
   /// with amsgrad, NAME being the parameter's.
@@ -79,7 +83,8 @@ class Adam {
 
 /// Scales the gradients so that their norm, taken over all elements of all of them, is at most
 /// `largest`: by min(1, largest / (norm + 1e-6)). Those not defined stay so. Returns the norm
-/// before. \throws UsageError for a `largest` that is negative or NaN; then nothing is changed.
+/// before.
+/// \throws UsageError for a bound that is negative or NaN and for a gradient that is not floating.
 Tensor clip_by_global_norm(std::vector<Tensor>& gradients, double largest,
                            Where where = Where::current());
 
