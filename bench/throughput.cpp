@@ -15,6 +15,7 @@
 #include "models/adam.h"
 #include "models/arguments.h"
 #include "models/captioner.h"
+#include "models/recipe.h"
 #include "models/synthetic.h"
 
 namespace sinter::models {
@@ -192,6 +193,14 @@ void print_table(const Settings& settings, const Figures& figures) {
   fmt::print("  {:<22}{:>10} MiB\n", "peak resident memory", figures.max_rss_mib);
 }
 
+void check_settings(const Settings& settings) {
+  if (settings.active < 1 || settings.distinct < 1 || settings.align < 1)
+    throw UsageError("--active, --distinct and --align are at least 1");
+  if (settings.warmup < 0) throw UsageError("--warmup is at least 0");
+  if (settings.batch < 0 || settings.batch > most_batch)
+    throw UsageError(fmt::format("--batch is from 0 to {}", most_batch));
+}
+
 int run(std::span<const char* const> arguments) {
   Settings settings;
   settings.level = level() == Level::interpret ? "interpret" : "eager";
@@ -217,8 +226,7 @@ int run(std::span<const char* const> arguments) {
     fmt::print("throughput [options]\n{}", help(options));
     return 0;
   }
-  if (settings.active < 1 || settings.warmup < 0 || settings.distinct < 1)
-    throw UsageError("--active and --distinct are at least 1, --warmup at least 0");
+  check_settings(settings);
   if (settings.threads != 0) set_threads(settings.threads);
   set_level(settings.level == "interpret" ? Level::interpret : Level::eager);
   const Figures figures = Benchmark(settings).run();

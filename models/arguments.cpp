@@ -54,7 +54,10 @@ Option::Option(std::string name, std::string meaning, std::string& value)
     : name_(std::move(name)),
       meaning_(std::move(meaning)),
       shown_(value),
-      fill_([&value](std::string_view text) { value = text; }) {}
+      fill_([name = name_, &value](std::string_view text) {
+        if (text.empty()) refuse(fmt::format("--{}: the value is empty", name));
+        value = text;
+      }) {}
 
 Option::Option(std::string name, std::string meaning, bool& value)
     : name_(std::move(name)),
@@ -111,6 +114,7 @@ int run_program(std::string_view name, int (*run)(std::span<const char* const> a
                 int count, const char* const* arguments) {
   const std::span all(arguments, static_cast<std::size_t>(count));
   try {
+    options();  // an environment that makes no sense is refused before anything is done
     return run(all.subspan(std::min<std::size_t>(all.size(), 1)));
   } catch (const Error& error) {
     fmt::print(stderr, "{}: {}\n", name, error.what());

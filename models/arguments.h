@@ -48,7 +48,8 @@ void read_arguments(std::span<const char* const> arguments, const std::vector<Op
 std::string help(const std::vector<Option>& options);
 
 /// What `main` returns: the status `run` gives for the arguments after the program's own name, or,
-/// with a line on stderr, 2 where it throws an Error and 1 for any other exception.
+/// with a line on stderr, 2 where it throws an Error or a SINTER_ variable has a bad value, and 1
+/// for any other exception.
 int run_program(std::string_view name, int (*run)(std::span<const char* const> arguments),
                 int count, const char* const* arguments);
 

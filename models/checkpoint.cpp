@@ -175,6 +175,8 @@ TrainingState load_training_state(const std::filesystem::path& directory) {
     }
   } catch (const nlohmann::json::exception& error) {
     throw FileError(fmt::format("{}: is not JSON: {}", path.string(), error.what()));
+  } catch (const std::ios_base::failure&) {  // a directory, or a disk that fails
+    throw FileError(fmt::format("{}: cannot be read", path.string()));
   }
   return state;
 }

@@ -14,7 +14,7 @@ std::int64_t columns_of(std::span<const Sample> samples, const Collation& collat
   if (collation.padding == Padding::maximum) return collation.columns;
   std::int64_t longest = 0;
   for (const Sample& sample : samples) longest = std::max(longest, std::ssize(sample.words) + 1);
-  const std::int64_t blocks = (longest + collation.multiple - 1) / collation.multiple;
+  const std::int64_t blocks = (longest - 1) / collation.multiple + 1;
   return std::min(blocks * collation.multiple, collation.columns);
 }
 

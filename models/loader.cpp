@@ -14,6 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int most_workers = 1024;
+
 void check_options(const LoaderOptions& options, Where where) {
   if (options.batch < 1 || options.prefetch < 1)
     usage_error("Loader",
@@ -24,6 +26,9 @@ void check_options(const LoaderOptions& options, Where where) {
     usage_error("Loader",
                 fmt::format("workers, epochs and position must not be negative: {}, {} and {}",
                             options.workers, options.epochs, options.position),
+                where);
+  if (options.workers > most_workers)
+    usage_error("Loader", fmt::format("{} workers are more than {}", options.workers, most_workers),
                 where);
 }
 

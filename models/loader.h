@@ -40,8 +40,8 @@ struct LoaderOptions {
 
 class Loader {
  public:
-  /// \throws UsageError for counts below 1 (workers, epochs, position: below 0) and for an epoch
-  /// without a batch.
+  /// \throws UsageError for counts below 1 (workers, epochs, position: below 0), for more than 1024
+  /// workers and for an epoch without a batch.
   Loader(std::shared_ptr<const Dataset> dataset, const Collation& collation,
          const LoaderOptions& options, Where where = Where::current());
   /// Stops the workers; waits for at most one sample each.

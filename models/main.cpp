@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <span>
@@ -82,6 +83,12 @@ void show_captions(const Captioner& captioner, std::int64_t first, std::int64_t 
   }
 }
 
+void check_choices(const Choices& choices) {
+  if (choices.save_every < 0) throw UsageError("--save-every: must not be negative");
+  if (choices.stop_after < 0) throw UsageError("--stop-after: must not be negative");
+  if (std::isnan(choices.dropout)) throw UsageError("--dropout: must be a number");
+}
+
 /// Finds out before the first step, and not after the last, that nothing can be written.
 void prepare_directory(const std::string& directory) {
   std::error_code problem;
@@ -131,6 +138,7 @@ int train(std::span<const char* const> arguments) {
     fmt::print("captioner train [options]\n{}", help(options));
     return 0;
   }
+  check_choices(choices);
   prepare_directory(choices.out);
   Trainer trainer = start_trainer(choices, recipe, preset(choices.preset));
   const std::int64_t total = trainer.recipe().steps;
@@ -191,6 +199,7 @@ int caption(std::span<const char* const> arguments) {
   }
   if (choices.first < 0) throw UsageError("--first: must not be negative");
   if (choices.count < 1) throw UsageError("--count: must be at least 1");
+  if (choices.first > INT64_MAX - choices.count) throw UsageError("--first: there are not so many");
   show_captions(*load_captioner(choices.out), choices.first, choices.count);
   return 0;
 }

@@ -44,7 +44,7 @@ void check_recipe(const Recipe& recipe, Where where) {
     usage_error("recipe", fmt::format("{} is {}", name, value), where);
   };
   if (recipe.steps < 1) refuse("steps", recipe.steps);
-  if (recipe.batch < 1) refuse("batch", recipe.batch);
+  if (recipe.batch < 1 || recipe.batch > most_batch) refuse("batch", recipe.batch);
   if (recipe.accumulation < 1) refuse("accumulation", recipe.accumulation);
   if (recipe.batch % recipe.accumulation != 0)
     usage_error("recipe",

@@ -11,6 +11,9 @@
 
 namespace sinter::models {
 
+/// Samples a step at most: what is more is a slip of the hand, and would fill the memory.
+inline constexpr std::int64_t most_batch = 1 << 20;
+
 struct Recipe {
   std::int64_t steps = 1000;
   std::int64_t batch = 8;         ///< samples a step, over all accumulated parts

@@ -182,6 +182,10 @@ TEST_CASE("checkpoint: counters of other kinds are errors") {
     write_file(directory / "trainer.json", text);
     CHECK_THROWS_AS(load_training_state(directory.path()), FileError);
   }
+  std::filesystem::remove(directory / "trainer.json");
+  std::filesystem::create_directory(directory / "trainer.json");
+  CHECK_THROWS_WITH_AS(load_training_state(directory.path()), doctest::Contains("trainer.json"),
+                       FileError);
 }
 
 }  // namespace

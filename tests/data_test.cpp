@@ -50,6 +50,7 @@ TEST_CASE("data: columns as the longest caption, a multiple, or the most there a
   CHECK(columns({2, 3}, {.columns = 32, .padding = Padding::longest, .multiple = 8}) == 8);
   CHECK(columns({2, 8}, {.columns = 32, .padding = Padding::longest, .multiple = 8}) == 16);
   CHECK(columns({2, 8}, {.columns = 12, .padding = Padding::longest, .multiple = 8}) == 12);
+  CHECK(columns({2}, {.columns = 12, .padding = Padding::longest, .multiple = INT64_MAX}) == 12);
   CHECK(columns({0}, {.columns = 32, .padding = Padding::longest}) == 1);
 }
 
