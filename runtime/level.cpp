@@ -1,5 +1,7 @@
 #include "runtime/level.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 
 namespace sinter {
@@ -14,6 +16,10 @@ std::atomic<Level>& current_level() {
 
 Level level() { return current_level().load(std::memory_order_relaxed); }
 
-void set_level(Level level) { current_level().store(level, std::memory_order_relaxed); }
+void set_level(Level level, Where where) {
+  if (level != Level::interpret && level != Level::eager)
+    usage_error("set_level", fmt::format("there is no level {}", static_cast<int>(level)), where);
+  current_level().store(level, std::memory_order_relaxed);
+}
 
 }  // namespace sinter

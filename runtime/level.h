@@ -2,6 +2,7 @@
 /// How graphs are evaluated, for the whole process.
 #pragma once
 
+#include "error.h"
 #include "options.h"
 
 namespace sinter {
@@ -9,7 +10,7 @@ namespace sinter {
 /// The level in force: that of SINTER_LEVEL until set_level is called.
 Level level();
 
-/// From the next evaluation on.
-void set_level(Level level);
+/// From the next evaluation on. \throws UsageError for a value that is no level.
+void set_level(Level level, Where where = Where::current());
 
 }  // namespace sinter

@@ -187,7 +187,10 @@ Ref<Buffer> Buffer::allocate(std::size_t bytes) {
   return Ref<Buffer>(buffer);
 }
 
-Ref<Buffer> Buffer::borrow(void* data, std::size_t bytes, std::function<void()> deleter) {
+Ref<Buffer> Buffer::borrow(void* data, std::size_t bytes, std::function<void()> deleter,
+                           Where where) {
+  if (data == nullptr && bytes > 0)
+    usage_error("Buffer", fmt::format("null in place of {} bytes", bytes), where);
   auto* buffer = new Buffer;
   buffer->data_ = static_cast<std::byte*>(data);
   buffer->bytes_ = bytes;

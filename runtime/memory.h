@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "error.h"
 #include "ref.h"
 
 namespace sinter {
@@ -23,8 +24,10 @@ class Buffer {
   /// A block of at least `bytes` bytes, not initialised. \throws Error naming the bytes when the
   /// memory is not to be had even after release_cached_memory().
   static Ref<Buffer> allocate(std::size_t bytes);
-  /// The user's own memory; `deleter` runs when the last reference is gone.
-  static Ref<Buffer> borrow(void* data, std::size_t bytes, std::function<void()> deleter);
+  /// The user's own memory; `deleter` runs when the last reference is gone. \throws UsageError for
+  /// a null pointer to any bytes.
+  static Ref<Buffer> borrow(void* data, std::size_t bytes, std::function<void()> deleter,
+                            Where where = Where::current());
 
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() {

@@ -2,6 +2,7 @@
 // every level, and never crashes.
 
 #include <cmath>
+#include <thread>
 
 #include "tests/refusal.h"
 
@@ -197,6 +198,50 @@ TEST_CASE("bad input: host memory") {
   REFUSES("set_threads", set_threads(0));
   REFUSES("set_threads", set_threads(100'000));
   REFUSES("set_logs", set_logs("nope"));
+}
+
+TEST_CASE("bad input: levels, autocast and blocks of memory") {
+  for (const int no_level : {2, 7, 255})
+    REFUSES("set_level", set_level(static_cast<Level>(no_level)));
+  for (const DType dtype : {boolean, u8, i32, i64, f32, f64}) {
+    REFUSES("Autocast", Autocast(dtype));
+    CHECK_FALSE(autocast_dtype().has_value());
+  }
+  REFUSES("Buffer", Buffer::borrow(nullptr, 1, nullptr));
+  CHECK(Buffer::borrow(nullptr, 0, nullptr)->bytes() == 0);
+  at_each_level([] {
+    CHECK_THROWS_WITH_AS(Buffer::allocate(~std::size_t{0}), doctest::Contains("memory: "), Error);
+    const auto product = [] { return matmul(f({2, 2}), f({2, 2})).dtype(); };
+    const NoAutocast without_any;
+    CHECK(product() == f32);
+    {
+      const Autocast low(bf16);
+      CHECK(product() == bf16);
+      try {
+        const NoAutocast exact;
+        CHECK(product() == f32);
+        const Autocast lower(f16);
+        CHECK(product() == f16);
+        matmul(f({2, 2}), f({3, 2}));
+      } catch (const UsageError&) {
+        CHECK(product() == bf16);  // an exception leaves no mode behind
+      }
+      std::thread([&] { CHECK(product() == f32); }).join();
+    }
+    CHECK(product() == f32);
+  });
+}
+
+TEST_CASE("a level that is set counts from the next evaluation on, whoever recorded") {
+  const AtLevel before(Level::interpret);
+  const Tensor recorded = exp(floats({0, 1})) * 2;
+  const Tensor kept = recorded + 1;
+  REFUSES("set_level", set_level(static_cast<Level>(9)));
+  CHECK(level() == Level::interpret);
+  set_level(Level::eager);
+  CHECK(kept.to_host<float>()[0] == 3);
+  set_level(Level::interpret);
+  CHECK((recorded + kept).to_host<float>()[0] == 5);
 }
 
 TEST_CASE("bad input: what memory does not hold fails alone") {
