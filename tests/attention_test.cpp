@@ -124,8 +124,8 @@ TEST_CASE("the kernel of attention and of its gradient means what the interprete
 
 TEST_CASE("masks broadcast") {
   const Sizes s{2, 3, 3, 5, 20, 8, 8};
-  const Shape shapes[] = {{20},          {2, 1, 1, 20}, {3, 5, 20}, {5, 1},
-                          {2, 3, 5, 20}, {1, 1, 5, 20}, {}};
+  const Shape shapes[] = {{20},   {1, 20},       {2, 1, 1, 20}, {3, 5, 20},
+                          {5, 1}, {2, 3, 5, 20}, {1, 1, 5, 20}, {}};
   for (const Level at : both_levels) {
     const AtLevel here(at);
     for (const Shape& shape : shapes) {
@@ -143,7 +143,7 @@ TEST_CASE("masks broadcast") {
   }
 }
 
-TEST_CASE("a query that sees no key gives 0 and gradient 0") {
+TEST_CASE("a query that sees no key gives 0 and gradient 0, and is nothing to the others") {
   const Sizes s{1, 1, 1, 4, 4, 3, 3};
   std::vector<bool> seen(16, true);
   std::vector<double> added(16, 0.0);
@@ -153,28 +153,60 @@ TEST_CASE("a query that sees no key gives 0 and gradient 0") {
   }
   for (const Level at : both_levels) {
     const AtLevel here(at);
-    for (const Tensor& mask : {from_host(seen, {4, 4}), cast(from_host(added, {4, 4}), f32)}) {
-      const Variable q = parameter(s.q(), 1), k = parameter(s.k(), 2), v = parameter(s.v(), 3);
-      const Tensor y = scaled_dot_product_attention(q, k, v, {.mask = mask});
-      const auto gradients = grad(sum(y), std::vector<Variable>{q, k, v});
-      const std::vector<double> out = y.to_host<double>(), dq = gradients[0].to_host<double>();
-      const Tensor rows = concatenate({narrow(q, 2, 0, 1), narrow(q, 2, 2, 2)}, 2);
-      const Tensor others = scaled_dot_product_attention(rows, k, v);
-      const std::vector<double> expected = others.to_host<double>();
-      for (std::size_t c = 0; c < 3; ++c) {
-        CHECK(out[3 + c] == 0);
-        CHECK(dq[3 + c] == 0);
-        CHECK(out[c] == doctest::Approx(expected[c]));
-        CHECK(out[6 + c] == doctest::Approx(expected[3 + c]));
+    for (const DType dtype : {f16, bf16, f32, f64})
+      for (const Tensor& mask : {from_host(seen, {4, 4}), cast(from_host(added, {4, 4}), dtype)}) {
+        CAPTURE(to_string(dtype));
+        const double tolerance = dtype == f64 ? 1e-12 : dtype == f32 ? 1e-6 : 2e-2;
+        const Tensor q = sample(s.q(), 1, dtype), k = sample(s.k(), 2, dtype),
+                     v = sample(s.v(), 3, dtype);
+        const Tensor y = scaled_dot_product_attention(q, k, v, {.mask = mask});
+        const auto gradients = grad(sum(y), std::vector<Tensor>{q, k, v});
+        const auto without = [](const Tensor& x) {
+          return concatenate({narrow(x, 2, 0, 1), narrow(x, 2, 2, 2)}, 2);
+        };
+        const Tensor rows = without(q);
+        const Tensor others = scaled_dot_product_attention(rows, k, v);
+        const auto expected = grad(sum(others), std::vector<Tensor>{rows, k, v});
+        check_close(select(y, 2, 1), {0, 0, 0}, 0);
+        check_close(select(gradients[0], 2, 1), {0, 0, 0}, 0);
+        check_close(without(y), others.to_host<double>(), tolerance);
+        check_close(without(gradients[0]), expected[0].to_host<double>(), tolerance);
+        for (std::size_t i : {1, 2})
+          check_close(gradients[i], expected[i].to_host<double>(), tolerance);
       }
-      for (const Tensor& gradient : gradients)
-        for (const double value : gradient.to_host<double>()) CHECK(std::isfinite(value));
-    }
-    std::vector<float> lowest(16, 0.0f);
-    for (std::size_t j = 4; j < 8; ++j) lowest[j] = -std::numeric_limits<float>::max();
+  }
+}
+
+TEST_CASE("a query whose keys are all barred by the lowest number sees them evenly") {
+  const Sizes s{1, 1, 1, 4, 4, 3, 3};
+  std::vector<float> lowest(16, 0.0f);
+  for (std::size_t j = 4; j < 8; ++j) lowest[j] = -std::numeric_limits<float>::max();
+  for (const Level at : both_levels) {
+    const AtLevel here(at);
     const Tensor even = attend(s, {.mask = from_host(lowest, {4, 4})});
-    const Tensor v = sample(s.v(), 3);
-    check_close(select(even, 2, 1), mean(v, {2}).to_host<double>(), 1e-6);
+    check_close(select(even, 2, 1), mean(sample(s.v(), 3), {2}).to_host<double>(), 1e-6);
+  }
+}
+
+TEST_CASE("rows without a key among many, with causal masks, groups and other lengths") {
+  const Sizes s{2, 4, 2, 33, 20, 7, 5};
+  for (const Level at : both_levels) {
+    const AtLevel here(at);
+    for (const bool causal : {false, true})
+      for (const double dropout : {0.0, 0.25}) {
+        const Tensor mask = (arange(33) % 3 != 0);  // every third query sees nothing
+        Generator generator(4);
+        for (const Tensor& each : with_gradients(s, {.mask = unsqueeze(mask, 1),
+                                                    .causal = causal,
+                                                    .dropout = dropout,
+                                                    .generator = &generator}))
+          CHECK(all(isfinite(each)).item<bool>());
+        const Tensor y = attend(s, {.mask = unsqueeze(mask, 1), .causal = causal});
+        const Tensor barred = take(y, arange(0, 33, 3), 2);
+        CHECK(sum(barred != 0).item<int>() == 0);
+        for (const Tensor& each : with_gradients(s, {.mask = zeros({}, boolean), .causal = causal}))
+          CHECK(sum(each != 0).item<int>() == 0);
+      }
   }
 }
 

@@ -52,6 +52,45 @@ TEST_CASE("an ignored row counts for nothing, whatever its logits are") {
     CHECK(loss.item<double>() == doctest::Approx(0.1269280).epsilon(1e-6));
     check_close(gradient, {-0.1192029, 0.1192029, 0, 0}, 1e-6);
     CHECK(gradient.to_host<float>()[2] == 0.0f);
+    CHECK(gradient.to_host<float>()[3] == 0.0f);
+  }
+}
+
+TEST_CASE("ignored rows of NaN and infinities, for every dtype and option") {
+  std::vector<std::int64_t> targets{3, -100, 0, -100, 32};
+  std::vector<double> logits = sample_values({5, 33}, 9), counted;
+  for (std::size_t i = 0; i < 165; ++i) {
+    if (i / 33 % 2 == 0) counted.push_back(logits[i]);
+    else logits[i] = i % 3 == 0 ? infinity : i % 3 == 1 ? not_a_number : -infinity;
+  }
+  for (const Level at : both_levels) {
+    const AtLevel here(at);
+    for (const DType dtype : {f16, bf16, f32, f64})
+      for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum})
+        for (const double smoothing : {0.0, 0.2})
+          for (const bool weighted : {false, true}) {
+            CAPTURE(to_string(dtype));
+            CrossEntropyOptions options{.reduction = reduction, .label_smoothing = smoothing};
+            if (weighted) options.weight = sample({33}, 8, dtype) + 2.5;
+            const auto of = [&](const std::vector<double>& x, const Tensor& rows) {
+              const Tensor own = cast(from_host(x, {rows.size(0), 33}), dtype);
+              const Tensor loss = cross_entropy(own, rows, options);
+              return std::vector{loss, grad(sum(loss), std::vector<Tensor>{own})[0]};
+            };
+            const auto all = of(logits, classes(targets)), alone = of(counted, classes({3, 0, 32}));
+            const Tensor kept = arange(0, 5, 2), ignored = arange(1, 5, 2);
+            if (reduction == Reduction::none) {
+              check_same(take(all[0], kept, 0).to_host<double>(), alone[0].to_host<double>());
+              check_close(take(all[0], ignored, 0), {0, 0}, 0);
+            } else {
+              check_close(all[0], alone[0].to_host<double>(), dtype == f64 ? 1e-12 : 1e-6);
+            }
+            check_close(take(all[1], kept, 0), alone[1].to_host<double>(),
+                        dtype == f64   ? 1e-12
+                        : dtype == f32 ? 1e-6
+                                       : 1e-2);
+            check_close(take(all[1], ignored, 0), std::vector<double>(66, 0.0), 0);
+          }
   }
 }
 
@@ -67,7 +106,11 @@ TEST_CASE("smoothing, weights and targets that are all ignored") {
     const Variable x(logits);
     const Tensor total = cross_entropy(x, none, {.reduction = Reduction::sum});
     check_close(grad(total, std::vector<Variable>{x})[0], {0, 0, 0, 0}, 0);
+    // The mean divides by no row, but the rows that count for nothing have gradient 0 all the same.
+    const Tensor mean_of_none = cross_entropy(x, none);
+    check_close(grad(mean_of_none, std::vector<Variable>{x})[0], {0, 0, 0, 0}, 0);
     const Tensor weight = from_host<float>({0.2f, 0.3f}, {2});
+    CHECK(std::isnan(cross_entropy(logits, none, {.weight = weight}).item<double>()));
     CHECK(cross_entropy(logits, classes({0, -100}), {.weight = weight}).item<double>() ==
           doctest::Approx(0.1269280).epsilon(1e-6));
   }

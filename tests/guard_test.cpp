@@ -2,7 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <thread>
@@ -21,25 +25,30 @@ std::uint64_t programs_built(Body&& body) {
   return evaluation_statistics().programs_built - before;
 }
 
+Tensor at_integer(std::int64_t value) { return full_integer({1}, value); }
+
 }  // namespace
 
-TEST_CASE("numbers of different type are different programs, values are not") {
+TEST_CASE("numbers of different type are different programs in any order, values are not") {
   at_each_level([] {
     const Tensor x = from_host(std::vector<int>{1, 2}, {2});
-    for (int order = 0; order < 3; ++order) {
-      const Tensor by_int = x * 1, by_real = x * 1.0, by_bool = x * true;
-      CHECK(by_int.dtype() == i32);
-      CHECK(by_real.dtype() == f32);
-      CHECK(by_bool.dtype() == i32);
-      CHECK((order == 0   ? by_int
-             : order == 1 ? by_real
-                          : by_bool)
-                .to_host<int>() == std::vector<int>{1, 2});
-      CHECK(by_real.to_host<float>() == Floats{1, 2});
-    }
+    std::array<int, 3> order{0, 1, 2};
+    do {
+      reset_programs();
+      for (int call = 0; call < 2; ++call)
+        for (const int kind : order) {
+          const Tensor y = kind == 0 ? x * 1 : kind == 1 ? x * 1.0 : x * true;
+          CHECK(y.dtype() == (kind == 1 ? f32 : i32));
+          CHECK(y.to_host<double>() == std::vector<double>{1, 2});
+        }
+    } while (std::next_permutation(order.begin(), order.end()));
     const Tensor one = ones({});
-    CHECK((one / 0.0).item<float>() == std::numeric_limits<float>::infinity());
-    CHECK((one / -0.0).item<float>() == -std::numeric_limits<float>::infinity());
+    for (int call = 0; call < 2; ++call) {
+      CHECK((one / 0.0).item<float>() == std::numeric_limits<float>::infinity());
+      CHECK((one / -0.0).item<float>() == -std::numeric_limits<float>::infinity());
+      CHECK((one * 1.5).item<float>() == 1.5f);
+      CHECK((one * -1.5).item<float>() == -1.5f);
+    }
     const auto add_nan = [&] {
       for (int i = 0; i < 50; ++i) CHECK(std::isnan((one + std::nan("")).item<float>()));
     };
@@ -92,6 +101,54 @@ TEST_CASE("functions made and ended in a loop are not confused") {
     };
     run(0);
     std::thread(run, 250).join();
+  });
+}
+
+TEST_CASE("more programs than are kept are built again and right") {
+  // Eleven ops, each one of two by the bits of k.
+  const auto f = [](int k, Tensor x) {
+    for (int bit = 0; bit < 11; ++bit) x = (k >> bit) & 1 ? x + 1 : 0 - x;
+    return x.item<float>();
+  };
+  const auto expected = [](int k, float x) {
+    for (int bit = 0; bit < 11; ++bit) x = (k >> bit) & 1 ? x + 1 : -x;
+    return x;
+  };
+  at_each_level([&] {
+    const auto run = [&](int from, int to) {
+      for (int k = from; k < to; ++k) CHECK(f(k, full({}, 5)) == expected(k, 5));
+    };
+    CHECK(programs_built([&] { run(0, 1100); }) == 1100);
+    const std::uint64_t before = evaluation_statistics().programs_built;
+    run(600, 1100);  // are still there
+    CHECK(evaluation_statistics().programs_built == before);
+    run(0, 1);  // went first
+    CHECK(evaluation_statistics().programs_built == before + 1);
+  });
+}
+
+TEST_CASE("threads that call the same thing at once build one program, others their own") {
+  const auto on_threads = [](const auto& call) {
+    std::atomic<int> waiting{8}, right{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([&, t] {
+        for (--waiting; waiting > 0;) std::this_thread::yield();
+        for (int i = 0; i < 20; ++i) right += call(t);
+      });
+    for (std::thread& thread : threads) thread.join();
+    CHECK(right == 160);
+  };
+  at_each_level([&] {
+    CHECK(programs_built([&] {
+            on_threads([](int t) { return (zeros({3}) + t).to_host<int>() == std::vector(3, t); });
+          }) == 1);
+    const auto chain = [](int t) {
+      Tensor x = zeros({3});
+      for (int i = 0; i < t; ++i) x = x + 2;
+      return (x + t).to_host<int>() == std::vector(3, 3 * t);
+    };
+    CHECK(programs_built([&] { on_threads(chain); }) == 8);
   });
 }
 
@@ -184,24 +241,94 @@ TEST_CASE("outputs fed back, new inputs and new draws are all seen") {
     Tensor fed = zeros({2});
     for (int i = 0; i < 10; ++i) fed = f(fed).evaluate();
     CHECK(fed.to_host<float>() == Floats{10, 10});
+    for (int i = 0; i < 10; ++i) {  // memory that comes and goes, often at the same address
+      auto host = std::make_unique<Floats>(Floats{static_cast<float>(i), 7});
+      const Tensor y = f(borrow(host->data(), f32, {2}, nullptr)).evaluate();
+      host.reset();
+      CHECK(y.to_host<float>() == Floats{static_cast<float>(i + 1), 8});
+    }
+    CHECK(y1.to_host<float>() == Floats{1, 1});
     Generator generator(5);
-    const Floats first = uniform({8}, generator).to_host<float>();
-    const Floats second = uniform({8}, generator).to_host<float>();
-    CHECK(first != second);
+    const auto draw = [&] {
+      return std::vector{uniform({8}, generator).to_host<float>(),
+                         normal({8}, generator).to_host<float>(),
+                         dropout(ones({8}), 0.5, generator).to_host<float>()};
+    };
+    const auto first = draw(), second = draw();
+    for (std::size_t i = 0; i < 3; ++i) CHECK(first[i] != second[i]);
     generator.reseed(5);
-    CHECK(uniform({8}, generator).to_host<float>() == first);
+    CHECK(draw() == first);
+    CHECK(draw() == second);
   });
 }
 
-TEST_CASE("errors come after a good call as before it, and change nothing") {
-  at_each_level([] {
-    (floats({1, 2, 3}) + floats({1, 2, 3})).evaluate();
-    CHECK(contains(usage_message([] {
-                     floats({1, 2, 3}) + floats({1, 2, 3, 4});
-                   }),
-                   "add: shapes do not broadcast: f32 [3], f32 [4] (guard_test.cpp:"));
-    CHECK(contains(usage_message([] { matmul(zeros({2, 3}), zeros({4, 5})); }), "[2, 3]"));
-    CHECK((floats({1, 2, 3}) + floats({1, 2, 3})).to_host<float>() == Floats{2, 4, 6});
+TEST_CASE("errors come after good calls as before them, and change nothing") {
+  struct Call {
+    std::function<Tensor()> good, bad;
+    std::vector<std::string> parts;  // of the message of the bad one
+  };
+  const Tensor five = arange(5, f32);
+  const std::vector<Call> calls{
+      {[&] { return five + five; },
+       [&] {
+         return floats({1, 2, 3}) + floats({1, 2, 3, 4});
+       },
+       {"add: shapes do not broadcast: f32 [3], f32 [4]"}},
+      {[] {
+         return matmul(ones({2, 3}), ones({3, 5}));
+       },
+       [] {
+         return matmul(ones({2, 3}), ones({4, 5}));
+       },
+       {"matmul: inner sizes differ: f32 [2, 3] x f32 [4, 5]"}},
+      {[&] { return take(five, at_integer(4), 0); },
+       [&] { return take(five, at_integer(7), 0); },
+       {"take: index 7 is out of range for 5"}},
+      {[&] { return select(five, 0, 4); },
+       [&] { return select(five, 0, 7); },
+       {"select: ", "7", "[5]"}},
+      {[&] { return index_add(five, 0, at_integer(0), ones({1})); },
+       [&] { return index_add(five, 0, at_integer(-1), ones({1})); },
+       {"index_add: index -1 is out of range for 5"}},
+      {[&] { return take(five, at_integer(0), 0); },
+       [&] { return take(five, ones({1}), 0); },
+       {"take: indices must be i32 or i64", "f32 [1]"}},
+      {[] { return ones({2}, i64) & ones({2}, i64); },
+       [] { return ones({2}) & ones({2}); },
+       {"bitwise_and: ", "f32"}},
+      {[] {
+         return concatenate({ones({1}), ones({1})});
+       },
+       [] {
+         return concatenate({ones({}), ones({1})});
+       },
+       {"concatenate: axis 0 is out of range for rank 0"}},
+      {[] { return matmul(ones({3}), ones({3})); },
+       [] { return matmul(ones({}), ones({3})); },
+       {"matmul: ", "f32 []"}},
+      {[] { return floor_divide(at_integer(7), at_integer(2)); },
+       [] { return floor_divide(at_integer(7), at_integer(0)); },
+       {"floor_divide: integer division by zero"}},
+  };
+  at_each_level([&] {
+    const Variable cell(floats({1, 2}), "cell", false);
+    const std::uint32_t id = new_region();
+    for (const Call& call : calls) {
+      const std::vector<double> before = call.good().to_host<double>();
+      CHECK(call.good().to_host<double>() == before);
+      for (int again = 0; again < 2; ++again) {
+        const std::string message = usage_message([&] {
+          const Region region(id);
+          const Tensor result = call.bad();
+          cell.set(cell + sum(cast(result, f32)));
+        });
+        CAPTURE(message);
+        for (const std::string& part : call.parts) CHECK(contains(message, part));
+        CHECK(contains(message, "guard_test.cpp:"));
+        CHECK(cell.value().to_host<float>() == Floats{1, 2});
+        CHECK(call.good().to_host<double>() == before);
+      }
+    }
   });
 }
 

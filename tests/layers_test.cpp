@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include "models/checkpoint.h"
 #include "models/gpt2.h"
 #include "models/layers.h"
 #include "tests/each_level.h"
+#include "tests/temporary_directory.h"
 
 namespace sinter::models {
 
@@ -57,6 +59,38 @@ TEST_CASE("GPT-2's head is its token embedding: one cell, gradients added") {
     const double slope =
         (loss_at(static_cast<float>(step)) - loss_at(static_cast<float>(-step))) / (2 * step);
     CHECK(g.to_host<float>()[4] == doctest::Approx(slope).epsilon(0.02));
+  });
+}
+
+TEST_CASE("a plain GPT-2 file gives the model that it was written from") {
+  // Width 2, so that every matrix but the MLP's and attention's is square.
+  Gpt2Config config;
+  config.vocabulary = 5;
+  config.positions = 3;
+  config.width = config.inner_width = 2;
+  config.layers = config.heads = 1;
+  const auto logits_of = [](const Gpt2& decoder) {
+    const Tensor tokens = from_host(std::vector<std::int64_t>{1, 2, 4}, {1, 3});
+    return decoder(tokens, ones({1, 3}, boolean), ones({1, 1, 2}), Pass{}).to_host<float>();
+  };
+  at_each_level([&] {
+    Parameters source(3), loaded(4);
+    const Gpt2 from(source, "decoder.transformer", config),
+        to(loaded, "decoder.transformer", config);
+    from.layers[0].outer.weight.set(from_host(Floats{0, 1, 0, 0}, {2, 2}));
+    NamedTensors tensors{{"h.0.attn.bias", ones({1, 1, 3, 3})},
+                         {"h.0.attn.masked_bias", full({}, -1e4)}};
+    for (const Variable& parameter : source.all())
+      tensors[parameter.name().substr(std::string("decoder.transformer.").size())] = parameter;
+    CHECK(tensors.count("h.0.mlp.c_proj.weight") == 1);
+    const TemporaryDirectory directory;
+    write_safetensors(directory / "model.safetensors", tensors);
+    CHECK(logits_of(to) != logits_of(from));
+    load_parameters(directory.path(), loaded.all());
+    CHECK(logits_of(to) == logits_of(from));
+    // x @ W + b, W being stored [in, out].
+    const Tensor y = to.layers[0].outer(from_host(Floats{1, 0}, {1, 2}));
+    CHECK(y.to_host<float>() == Floats{0, 1});
   });
 }
 

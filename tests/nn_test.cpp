@@ -47,8 +47,24 @@ TEST_CASE("linear rounds once") {
     const Tensor ones_row = ones({1, 2}, bf16), one = ones({1}, bf16);
     CHECK(linear(x, ones_row, one).item<float>() == 258);
     CHECK(linear(x, ones_row, one, Activation::relu).item<float>() == 258);
-    CHECK(linear(x, ones_row, one, Activation::gelu).item<float>() == 258);
+    for (const auto activation : {Activation::gelu, Activation::gelu_tanh, Activation::silu})
+      CHECK(linear(x, ones_row, one, activation).item<float>() == 258);
     CHECK(linear(x, ones_row, {}, Activation::none, ones({1, 1}, bf16)).item<float>() == 258);
+    // Sums of many terms, for one row and for many, that are halfway before the bias is added.
+    for (const auto& [dtype, count, more] :
+         {std::tuple(bf16, 257, 1), {bf16, 4112, 16}, {f16, 2049, 1}, {f16, 16392, 8}})
+      for (const std::int64_t rows : {1, 20})
+        for (const std::int64_t columns : {1, 18}) {
+          CAPTURE(count);
+          const Tensor in = ones({rows, count}, dtype), weight = ones({columns, count}, dtype);
+          const Tensor bias = full({columns}, more, dtype), residual = full({rows, 1}, more, dtype);
+          const auto size = static_cast<std::size_t>(rows * columns);
+          const std::vector<double> expected(size, count + more);
+          for (const auto activation : {Activation::none, Activation::relu, Activation::silu})
+            check_close(linear(in, weight, bias, activation), expected, 0);
+          check_close(linear(in, weight, {}, Activation::none, expand(residual, {rows, columns})),
+                      expected, 0);
+        }
   }
 }
 

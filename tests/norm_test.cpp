@@ -98,7 +98,26 @@ TEST_CASE("layer_norm keeps small differences of large values") {
     const Tensor y = layer_norm(cast(from_host(row, {16}), f32), ones({16}), zeros({16}));
     CHECK(y.to_host<double>()[0] == doctest::Approx(-1.331333).epsilon(1e-4));
     CHECK(y.to_host<double>()[15] == doctest::Approx(1.331333).epsilon(1e-4));
-    check_close(layer_norm(full({256}, 1e6)), std::vector<double>(256, 0.0), 0);
+    for (const DType dtype : floating_dtypes)
+      for (const std::int64_t n : {1, 7, 33, 256}) {
+        CAPTURE(to_string(dtype));
+        const Tensor constant = full({3, n}, dtype == f16 ? 6e4 : 1e6, dtype);
+        const Tensor of_constant = layer_norm(constant);
+        const Tensor g = vjp({of_constant}, {sample({3, n}, 2, dtype)}, {constant})[0];
+        check_close(of_constant, std::vector<double>(static_cast<std::size_t>(3 * n), 0.0), 0);
+        CHECK(all(isfinite(g)).item<bool>());
+      }
+    const Tensor far = cast(from_host(row, {16}), f64);
+    const std::vector<double> expected = layer_norm_reference(row, 16, 1e-5);
+    check_close(layer_norm(far), expected, 1e-9);
+    check_close(
+        transpose(layer_norm(stack({far, far + 1e6}))),
+        [&] {
+          std::vector<double> both;
+          for (const double each : expected) both.insert(both.end(), 2, each);
+          return both;
+        }(),
+        1e-6);
   }
 }
 

@@ -90,23 +90,64 @@ TEST_CASE("every pair of dtypes and kinds of operand promotes as in PyTorch") {
   CHECK(compared > 1000);
 }
 
+TEST_CASE("values of mixed dtypes, alone and inside of longer expressions") {
+  at_each_level([] {
+    const Tensor singles = floats({1.5f, 2.5f}), whole = from_host(std::vector<int>{3, 4}, {2});
+    const Tensor truth = from_host(std::vector<bool>{true, false}, {2});
+    const Tensor bytes = full_integer({2}, 200, u8), halves = full({2}, 2, bf16);
+    struct Mixed {
+      Tensor result;
+      DType dtype;
+      std::vector<double> values;
+    };
+    for (int call = 0; call < 2; ++call)
+      for (const auto& [result, dtype, values] : std::initializer_list<Mixed>{
+               {singles * 2.0, f32, {3, 5}},
+               {singles * full({}, 2, f64), f32, {3, 5}},
+               {whole * 2.5, f32, {7.5, 10}},
+               {truth + truth, boolean, {1, 0}},
+               {whole / whole, f32, {1, 1}},
+               {whole / 2, f32, {1.5, 2}},
+               {bytes + full_integer({2}, 100, u8), u8, {44, 44}},
+               {sum(truth), i64, {1}},
+               {halves + full({}, 0.5), bf16, {2.5, 2.5}},
+               {exp(whole * 0) + (singles * 2.0 - singles), f32, {2.5, 3.5}},
+               {where(truth, whole, 0.5), f32, {3, 0.5}},
+               {(bytes + full_integer({2}, 100, u8)) * 2 + 1, u8, {89, 89}},
+               {(halves + full({}, 0.5)) * full({}, 2, f64) + whole, bf16, {8, 9}}}) {
+        CHECK(to_string(result.dtype()) == to_string(dtype));
+        CHECK(result.to_host<double>() == values);
+      }
+  });
+}
+
 TEST_CASE("a host number is the number itself, whatever the locale prints") {
   const std::locale previous = std::locale::global(std::locale(std::locale(), new Punctuation));
   at_each_level([] {
     const Tensor x = floats(Floats(1234, 3));
-    for (const double s : {1.0 / 3, std::sqrt(1.0 / 128), 0.70710678, 0.1, -0.0,
-                           static_cast<double>(std::numeric_limits<float>::max()), 1e-45,
-                           std::numeric_limits<double>::infinity()}) {
+    for (const double s :
+         {1.0 / 3, std::sqrt(1.0 / 128), 0.70710678, 0.1, -0.0,
+          static_cast<double>(std::numeric_limits<float>::max()), 1e-45, std::nextafter(1.0, 2.0),
+          std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+          std::numeric_limits<double>::quiet_NaN()}) {
       CAPTURE(s);
-      const Floats by_number = (x * s).to_host<float>();
-      const Floats by_tensor = (x * full({}, s)).to_host<float>();
-      CHECK(std::equal(by_number.begin(), by_number.end(), by_tensor.begin(), [](float a, float b) {
-        return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
-      }));
+      for (const DType dtype : {f32, f64, bf16}) {
+        const Tensor wide = cast(x, dtype);
+        const auto by_number = (wide * s).to_host<double>();
+        const auto by_tensor = (wide * full({}, s, dtype)).to_host<double>();
+        CHECK(std::equal(
+            by_number.begin(), by_number.end(), by_tensor.begin(), [](double a, double b) {
+              return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
+                     (std::isnan(a) && std::isnan(b));
+            }));
+      }
     }
     const Tensor wide = ones({1}, f64) * std::nextafter(1.0, 2.0);
     CHECK(wide.item<double>() == std::nextafter(1.0, 2.0));
+    CHECK(std::signbit((ones({1}) * -0.0).item<float>()));
     CHECK((ones({1}, i64) * INT64_MIN).item<std::int64_t>() == INT64_MIN);
+    for (const std::int64_t n : {1000, 12345, 1234567})  // sizes that a locale would group
+      CHECK(sum(zeros({n}) + 0.5).item<double>() == 0.5 * static_cast<double>(n));
     CHECK(contains(usage_message([] { zeros({1234}) + zeros({5}); }), "[1234]"));
   });
   std::locale::global(previous);

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include "tests/each_level.h"
@@ -54,6 +56,34 @@ TEST_CASE("a child forked while other threads evaluate can evaluate") {
     for (std::thread& thread : threads) thread.join();
   });
 }
+
+#if !defined(__SANITIZE_THREAD__)  // which refuses new threads in a forked child
+TEST_CASE("a program may end while its threads evaluate") {
+  std::fflush(stdout);
+  at_each_level([] {
+    for (int round = 0; round < 5; ++round) {
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(20);
+        std::freopen("/dev/null", "w", stdout);
+        std::atomic<int> running{0};
+        for (int t = 0; t < 3; ++t)
+          std::thread([&running, t] {
+            for (int i = 0;; ++i) {
+              sum(sin(arange(10'000 + i % 7, f32) * t)).evaluate();
+              ++running;
+            }
+          }).detach();
+        while (running < 10) std::this_thread::yield();
+        std::exit(0);  // with destructors of statics, as a return from main
+      }
+      int status = -1;
+      waitpid(child, &status, 0);
+      CHECK(status == 0);
+    }
+  });
+}
+#endif
 
 TEST_CASE("threads write one Variable, read and drop values at once") {
   at_each_level([] {
