@@ -4,9 +4,10 @@
 ///
 /// f32: the same bits for every input from the scalar form and from every instruction set (all NaNs
 /// equal): only operations that IEEE 754 rounds one way, `fma` where it is written and nowhere
-/// else. MATH.md has the largest error of each. f64: the C library's accuracy (a few ulp), lane by
-/// lane; arithmetic, sqrt and rounding are exact. Special values are those of C99 and NumPy.
-/// `round` rounds ties to even. Results need the default rounding mode and denormals enabled.
+/// else. MATH.md has the largest error of each. f64: exp has the same bits everywhere too; the
+/// others have the C library's accuracy (a few ulp), lane by lane; arithmetic, sqrt and rounding
+/// are exact. Special values are those of C99 and NumPy. `round` rounds ties to even. Results need
+/// the default rounding mode and denormals enabled.
 #pragma once
 
 #include "kernels/math_basic.h"
@@ -38,7 +39,6 @@ namespace m {
     return map([](double p, double q) { return f64::name(p, q); }, x, y);           \
   }
 
-SINTER_UNARY(exp)
 SINTER_UNARY(exp2)
 SINTER_UNARY(expm1)
 SINTER_UNARY(log)
@@ -74,6 +74,11 @@ SINTER_BINARY(atan2)
 
 #undef SINTER_UNARY
 #undef SINTER_BINARY
+
+SINTER_INLINE float exp(float x) { return f32::exp(x); }
+SINTER_INLINE VecF exp(const VecF& x) { return f32::exp(x); }
+SINTER_INLINE double exp(double x) { return f64::exp(x); }
+SINTER_INLINE VecD exp(const VecD& x) { return f64::exp(x); }
 
 }  // namespace m
 }  // namespace SINTER_ISA

@@ -1,6 +1,7 @@
 /// \file
-/// The scalar f64 functions: the C library's where it has them. Their last bit may differ from one
-/// C library to another. Included by math.h.
+/// The f64 functions: exp for one double or a vector, the others for one double and the C library's
+/// where it has them. The library's last bit may differ from one machine to another. Included by
+/// math.h.
 #pragma once
 
 #include "kernels/math_basic.h"
@@ -9,9 +10,38 @@ namespace sinter::kernels {
 inline namespace SINTER_ISA {
 namespace m::f64 {
 
+/// c0 + c1 x + c2 x^2 + ... without fma, which is slow where the machine has none.
+template <class V>
+SINTER_INLINE V taylor(const V&, double c0) {
+  return V(c0);
+}
+template <class V, class... C>
+SINTER_INLINE V taylor(const V& x, double c0, C... rest) {
+  return taylor(x, rest...) * x + c0;
+}
+
+/// The same bits everywhere, within 1 ulp (2 among the denormals). x = n ln2 + r with
+/// |r| <= ln2 / 2; n times ln2's upper 33 bits is exact, and the series ends where its terms are
+/// below 2^-57.
+template <class V>
+SINTER_INLINE V exp(V x) {
+  constexpr double rounder = 0x1.8p52;  // see math_exp.h
+  V inside = select(x < V(-746.0), V(-746.0), x);
+  inside = select(inside > V(710.0), V(710.0), inside);
+  const V shifted = inside * 0x1.71547652b82fep0 + rounder, n = shifted - rounder;
+  const V r = (inside - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
+  const V above_one =
+      r * r *
+          taylor(r, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320,
+                 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800) +
+      r;
+  // 2^n in two factors, neither of which overflows or is denormal.
+  const auto k = as_int(shifted) - as_int(rounder), half = shift_right_logical(k + 2048, 1) - 1024;
+  return (above_one + 1.0) * as_float((half + 1023) << 52) * as_float((k - half + 1023) << 52);
+}
+
 #define SINTER_LIBRARY(name) \
   SINTER_INLINE double name(double x) { return __builtin_##name(x); }
-SINTER_LIBRARY(exp)
 SINTER_LIBRARY(exp2)
 SINTER_LIBRARY(expm1)
 SINTER_LIBRARY(log)

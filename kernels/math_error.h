@@ -25,31 +25,35 @@ SINTER_INLINE V erf(V x) {
   return select(z < V(1.0f), small, copysign(1.0f - scale(e.value, e.n), x));
 }
 
-/// (1 - Phi(t)) e^(t^2/2) for 0 <= t <= 14.3, and close to it up to 15.5
+/// (1 - Phi(t)) e^(t^2/2) for 0 <= t + t_low <= 14.3, and close to it up to 15.5
 template <class V>
-SINTER_INLINE V mills_ratio(V t) {
+SINTER_INLINE TwoParts<V> mills_ratio(V t, V t_low) {
   const V u = t + 4.0f, r = 1.0f / u, q = fma(r, V(-8.0f), V(1.0f));
-  const V m = r * poly(q, 0.755285144f, -0.607896626f, 0.387137383f, -0.186522782f, 0.0603968687f,
+  const V slope = poly(q, -0.607896626f, 0.387137383f, -0.186522782f, 0.0603968687f,
                        -0.00753148086f, -0.00347818877f, 0.00159900729f, 0.000114938091f,
                        -0.000190595485f, 3.42941457e-05f, 3.28754104e-05f);
-  // r is off by the rounding of the sum and of the division; M changes by about (0.35 + 11.3 r)
-  // times that, relatively. The last term is what rounding the polynomial's c0 lost.
-  const V error = fma(-r, t - (u - 4.0f), fma(-r, u, V(1.0f)));
-  return fma(m, fma(error, fma(r, V(11.3f), V(0.35f)), V(-1.7789947e-08f)), m);
+  const V c0 = V(0.755285144f), p = fma(slope, q, c0), p_low = fma(slope, q, c0 - p);
+  const auto m = product_in_two(r, p);
+  // r is off by t_low and the rounding of the sum and of the division; M changes by about (0.35 +
+  // 11.3 r) times that, relatively. The last term is what rounding c0 lost.
+  const V error = fma(-r, (t - (u - 4.0f)) + t_low, fma(-r, u, V(1.0f)));
+  const V lost = fma(error, fma(r, V(11.3f), V(0.35f)), V(-1.7789947e-08f));
+  return {m.high, fma(m.high, lost, fma(r, p_low, m.low))};
 }
 
 /// e^(-factor x^2), the square in two parts.
 template <class V>
 SINTER_INLINE Scaled<V> decay_of_square(V x, float factor) {
-  const V square = x * x, low = fma(x, x, -square);
-  return decay(square * factor, low * factor);
+  const auto square = product_in_two(x, x);
+  return decay(square.high * factor, square.low * factor);
 }
 
 template <class V>
 SINTER_INLINE V erfc(V x) {
-  const V a = clamp(abs(x), V(0.0f), V(10.5f));
+  const V a = clamp(abs(x), V(0.0f), V(10.5f)), root2 = V(0x1.6a09e6p0f), t = a * root2;
+  const V t_low = fma(a, root2, -t) + a * 0x1.9fcef4p-26f;
   const Scaled<V> e = decay_of_square(a, 1.0f);
-  const V tail = scale(times(e, mills_ratio(a * 0x1.6a09e6p0f)), e.n + 1.0f);
+  const V tail = scale(times(e, mills_ratio(t, t_low)), e.n + 1.0f);
   return select(x < V(0.0f), 2.0f - tail, tail);
 }
 
@@ -61,7 +65,8 @@ template <class V>
 SINTER_INLINE V gelu(V x) {
   const V t = clamp(abs(x), V(0.0f), V(gelu_limit));
   const Scaled<V> e = decay_of_square(t, 0.5f);
-  const V tail = scale(times(e, t * mills_ratio(t)), e.n);
+  const auto m = mills_ratio(t, V(0.0f)), product = product_in_two(t, m.high);
+  const V tail = scale(times<V>(e, {product.high, fma(t, m.low, product.low)}), e.n);
   return select(x < V(0.0f), V(0.0f), x) - tail;
 }
 
@@ -70,41 +75,45 @@ template <class V>
 SINTER_INLINE V gelu_derivative(V x) {
   const V t = clamp(abs(x), V(0.0f), V(gelu_limit));
   const Scaled<V> e = decay_of_square(t, 0.5f);
-  const V lower = scale(times(e, fma(t, V(-0x1.988454p-2f), mills_ratio(t))), e.n);
+  // phi(t) e^(t^2/2) is 1 / sqrt(2 pi).
+  const auto m = mills_ratio(t, V(0.0f)), product = product_in_two(t, V(-0x1.988454p-2f));
+  const auto sum = sum_in_two(m.high, product.high);
+  const V low = sum.low + (m.low + fma(t, V(0x1.857936p-27f), product.low));
+  const V lower = scale(times<V>(e, {sum.high, low}), e.n);
   return select(x < V(0.0f), lower, 1.0f - lower);
 }
 
-/// 2 sqrt(2/pi) (x + 0.044715 x^3), the argument of gelu_tanh's sigmoid, in two parts.
+/// x (2 sqrt(2/pi) + c x^2) with c = high + low.
 template <class V>
-struct TwoParts {
-  V high, low;
-};
+SINTER_INLINE TwoParts<V> gelu_tanh_cubic(V x, float high, float low) {
+  const auto square = product_in_two(x, x), cubic = product_in_two(square.high, V(high));
+  const V cubic_low = fma(square.low, V(high), fma(square.high, V(low), cubic.low));
+  const auto sum = sum_in_two(cubic.high, V(0x1.988454p0f));
+  const auto product = product_in_two(x, sum.high);
+  return {product.high, fma(x, sum.low + (cubic_low - 0x1.857936p-25f), product.low)};
+}
+
+/// 2 sqrt(2/pi) (x + 0.044715 x^3), the argument of gelu_tanh's sigmoid.
 template <class V>
 SINTER_INLINE TwoParts<V> gelu_tanh_argument(V x) {
-  const V square = x * x, square_low = fma(x, x, -square);
-  const V cubic = square * 0x1.2444f2p-4f;
-  const V cubic_low = fma(square_low, V(0x1.2444f2p-4f),
-                          fma(square, V(0x1.49b16ap-29f), fma(square, V(0x1.2444f2p-4f), -cubic)));
-  const V linear = V(0x1.988454p0f), sum = cubic + linear, back = sum - cubic;
-  const V sum_low = ((cubic - (sum - back)) + (linear - back)) + (cubic_low - 0x1.857936p-25f);
-  const V high = x * sum;
-  return {high, fma(x, sum_low, fma(x, sum, -high))};
+  return gelu_tanh_cubic(x, 0x1.2444f2p-4f, 0x1.49b16ap-29f);
 }
 
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))); 0 at -infinity.
 template <class V>
 SINTER_INLINE V gelu_tanh(V x) {
-  const auto u = gelu_tanh_argument(clamp(abs(x), V(0.0f), V(gelu_limit)));
-  const V bounded = select(x < V(-gelu_limit), V(-gelu_limit), x);
-  return times_logistic(bounded, decay(u.high, u.low));
+  const V inside = clamp(x, V(-gelu_limit), V(gelu_limit));
+  const auto u = gelu_tanh_argument(abs(inside));
+  const V y = times_logistic(inside, decay(u.high, u.low), x < V(0.0f));
+  return select(x > V(gelu_limit), x, y);
 }
 
 /// s (1 + x (1 - s) u') with s = sigmoid(u); 0 and 1 at the infinities.
 template <class V>
 SINTER_INLINE V gelu_tanh_derivative(V x) {
-  const V bounded = clamp(x, V(-gelu_limit), V(gelu_limit));
-  const auto u = gelu_tanh_argument(abs(bounded));
-  const V slope = bounded * fma(bounded * bounded, V(0x1.b6676cp-3f), V(0x1.988454p0f));
+  const V inside = clamp(x, V(-gelu_limit), V(gelu_limit));
+  const auto u = gelu_tanh_argument(abs(inside));
+  const auto slope = gelu_tanh_cubic(inside, 0x1.b6676cp-3f, -0x1.175e2p-32f);
   return logistic_derivative(slope, decay(u.high, u.low), x < V(0.0f));
 }
 

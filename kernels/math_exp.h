@@ -57,12 +57,6 @@ SINTER_INLINE Scaled<V> exp_scaled(V x, V x_low) {
   return {value, (1.0f - value) + above_one, n};
 }
 
-/// e.value * factor, without the error of e.value; the caller scales it by 2^n.
-template <class V>
-SINTER_INLINE V times(const Scaled<V>& e, V factor) {
-  return fma(e.value, factor, e.low * factor);
-}
-
 /// Beyond these e^x is 0 or infinity.
 template <class V>
 SINTER_INLINE V clamp_exponent(V x) {
@@ -139,44 +133,95 @@ SINTER_INLINE Scaled<V> decay(V t, V t_low) {
   return exp_scaled(clamp(-t, V(-150.0f), V(0.0f)), -t_low);
 }
 
-/// x / (1 + e^-u), u having the sign of x and e^-|u| being `decayed`: nothing overflows.
+/// high + low, where low is small beside high.
 template <class V>
-SINTER_INLINE V times_logistic(V x, const Scaled<V>& decayed) {
-  const auto negative = x < V(0.0f);
-  const V top = select(negative, x * decayed.value, x);
-  const V quotient = top / (1.0f + scale(decayed.value, decayed.n));
-  return scale(quotient, select(negative, decayed.n, V(0.0f)));
+struct TwoParts {
+  V high, low;
+};
+template <class V>
+SINTER_INLINE TwoParts<V> sum_in_two(V a, V b) {
+  const V sum = a + b, back = sum - a;
+  return {sum, (a - (sum - back)) + (b - back)};
+}
+template <class V>
+SINTER_INLINE TwoParts<V> product_in_two(V a, V b) {
+  const V product = a * b;
+  return {product, fma(a, b, -product)};
+}
+/// top / bottom to about twice the places of a float.
+template <class V>
+SINTER_INLINE TwoParts<V> quotient_in_two(const TwoParts<V>& top, const TwoParts<V>& bottom) {
+  const V r = 1.0f / bottom.high, q = top.high * r;
+  const V rest = fma(-q, bottom.high, top.high) + fma(-q, bottom.low, top.low);
+  return {q, rest * r};
 }
 
-/// s (1 + (1 - s) slope) with s = 1 / (1 + e^-u); `negative` where u is.
+/// e.value * factor, without the error of e.value; the caller scales it by 2^n.
+template <class V>
+SINTER_INLINE V times(const Scaled<V>& e, const TwoParts<V>& factor) {
+  return fma(e.value, factor.high, fma(e.value, factor.low, e.low * factor.high));
+}
+
+/// x / (1 + e^-u), e^-|u| being `decayed`; `negative` where u is. x is finite.
 template <class V, class M>
-SINTER_INLINE V logistic_derivative(V slope, const Scaled<V>& decayed, const M& negative) {
-  const V e = scale(decayed.value, decayed.n), inverse = 1.0f / (1.0f + e);
-  const V s = select(negative, decayed.value, V(1.0f)) * inverse;
-  const V complement = select(negative, V(1.0f), e) * inverse;
-  const V product = s * fma(slope, complement, V(1.0f));
-  return scale(product, select(negative, decayed.n, V(0.0f)));
+SINTER_INLINE V times_logistic(V x, const Scaled<V>& decayed, const M& negative) {
+  const V factor = scale(V(1.0f), decayed.n), e = decayed.value * factor, one_and = 1.0f + e;
+  const V e_low = fma(decayed.low, factor, e - (one_and - 1.0f));
+  const auto small = product_in_two(x, decayed.value);
+  const auto quotient = quotient_in_two<V>(
+      {select(negative, small.high, x), select(negative, fma(x, decayed.low, small.low), V(0.0f))},
+      {one_and, e_low});
+  const V y = scale(quotient.high + quotient.low, select(negative, decayed.n, V(0.0f)));
+  return copysign(y, x);  // -0 at -0
+}
+
+/// s (1 + (1 - s) slope) with s = 1 / (1 + e^-u), which is (1 + e + slope e) / (1 + e)^2 for u >= 0
+/// and e = e^-|u|, and e (1 + e + slope) / (1 + e)^2 for u < 0; `negative` where u is.
+template <class V, class M>
+SINTER_INLINE V logistic_derivative(const TwoParts<V>& slope, const Scaled<V>& decayed,
+                                    const M& negative) {
+  const V one = V(1.0f), none = V(0.0f);
+  const V factor = scale(one, decayed.n), e = decayed.value * factor, one_and = 1.0f + e;
+  const V e_low = decayed.low * factor, one_and_low = (e - (one_and - 1.0f)) + e_low;
+  const auto square = product_in_two(one_and, one_and);
+  const V square_low = fma(one_and + one_and, one_and_low, square.low);
+
+  const auto rise = sum_in_two(slope.high, one);
+  const V rise_low = rise.low + slope.low;
+  const V first = select(negative, one, e), first_low = select(negative, none, e_low);
+  const auto part = product_in_two(rise.high, first);
+  const V part_low = fma(rise.high, first_low, fma(rise_low, first, part.low));
+  const auto top = sum_in_two(part.high, select(negative, e, one));
+  const V top_low = top.low + (part_low + select(negative, e_low, none));
+
+  const auto quotient = quotient_in_two<V>({top.high, top_low}, {square.high, square_low});
+  const Scaled<V> last{select(negative, decayed.value, one), select(negative, decayed.low, none),
+                       select(negative, decayed.n, none)};
+  return scale(times(last, quotient), last.n);
 }
 
 /// 1 / (1 + e^-x)
 template <class V>
 SINTER_INLINE V sigmoid(V x) {
-  const V e = exp(-abs(x));
-  return select(x < V(0.0f), e, V(1.0f)) / (1.0f + e);
+  return times_logistic(V(1.0f), decay(abs(x)), x < V(0.0f));
 }
+
+/// Beyond this 1 / (1 + e^-x) is 1, or 0 times a few hundred.
+inline constexpr float silu_limit = 150.0f;
 
 /// x sigmoid(x); 0 at -infinity.
 template <class V>
 SINTER_INLINE V silu(V x) {
-  const V bounded = select(x < V(-150.0f), V(-150.0f), x);
-  return times_logistic(bounded, decay(abs(bounded)));
+  const V inside = clamp(x, V(-silu_limit), V(silu_limit));
+  const V y = times_logistic(inside, decay(abs(inside)), x < V(0.0f));
+  return select(x > V(silu_limit), x, y);
 }
 
 /// s (1 + x (1 - s)) with s = sigmoid(x); 0 and 1 at the infinities.
 template <class V>
 SINTER_INLINE V silu_derivative(V x) {
-  const V bounded = clamp(x, V(-150.0f), V(150.0f));
-  return logistic_derivative(bounded, decay(abs(bounded)), x < V(0.0f));
+  const V inside = clamp(x, V(-silu_limit), V(silu_limit));
+  return logistic_derivative<V>({inside, V(0.0f)}, decay(abs(inside)), x < V(0.0f));
 }
 
 }  // namespace m::f32

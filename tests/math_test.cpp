@@ -176,6 +176,23 @@ TEST_SUITE("math") {
     CHECK(std::isnan(m::gelu_tanh_derivative(static_cast<T>(no_number))));
   }
 
+  TEST_CASE("exp of doubles is within one place") {
+    for (int i = -74600; i <= 71000; ++i) {
+      const double x = i * 0.01 + 1e-5 * (i % 7), got = m::exp(x);
+      const long double want = std::exp(static_cast<long double>(x));
+      const int last_place = std::max(std::ilogb(want) - 52, -1074);
+      const double allowed = last_place == -1074 ? 2 : 1;
+      if (want >= 0x1p1024L) CHECK(got == std::numeric_limits<double>::infinity());
+      else CHECK(std::fabs(std::scalbn(got - want, -last_place)) <= allowed);
+    }
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    CHECK(m::exp(0.0) == 1.0);
+    CHECK(m::exp(-0.0) == 1.0);
+    CHECK(m::exp(infinite) == infinite);
+    CHECK(m::exp(-infinite) == 0.0);
+    CHECK(std::isnan(m::exp(std::numeric_limits<double>::quiet_NaN())));
+  }
+
   TEST_CASE_TEMPLATE("pow follows C99", T, float, double) {
     const T inf = std::numeric_limits<T>::infinity(), no = std::numeric_limits<T>::quiet_NaN();
     const T numbers[] = {T(0),    T(-0.0), T(1),     T(-1), T(2), T(-2), T(3),     T(-3), T(0.5),
