@@ -2,9 +2,8 @@
 /// Scaled dot-product attention and its gradient.
 ///
 /// With the compute type of q (float for f16, bf16 and f32; double for f64, and for f32 where
-/// queries
-/// * keys * (d + e), over all batches and heads, is at most 2^21), for each batch and head h,
-/// which reads kv head h / (heads / kv heads):
+/// queries * keys * (d + e), over all batches and heads, is at most 2^21), for each batch and head
+/// h, which reads kv head h / (heads / kv heads):
 ///   score[i][j] = scale * (q[i] . k[j]) + mask[i][j]    (a floating mask)
 ///   score[i][j] = -inf where a bool mask is false, and where causal and j > i
 ///   m = amax(score[i])   e[j] = exp(score[j] - m)   p[i][j] = e[j] / sum(e)

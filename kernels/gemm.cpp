@@ -225,13 +225,16 @@ DType multiplied_dtype(DType dtype) {
   return compute_dtype(dtype);
 }
 
-/// The dtype of the sums: f64 where f32 products are so few that the step they belong to
-/// is mostly calls, unless there are so few rows that converting w would be most of the work.
-DType summed_dtype(const ConstView& x, std::int64_t columns) {
-  constexpr std::int64_t least_rows = 8, most_products = 1 << 21;
+/// Up to so many products of f32 are summed in f64: the step they belong to is mostly calls. More
+/// of linear's, as what it is off by goes through everything that follows.
+constexpr std::int64_t most_wide_matmul = 1 << 21, most_wide_linear = 1 << 23;
+
+/// The dtype of the sums. With few rows, converting w would be most of the work of wide ones.
+DType summed_dtype(const ConstView& x, std::int64_t columns, std::int64_t most_wide) {
+  constexpr std::int64_t least_rows = 8;
   const std::int64_t rows = element_count(x.shape) / std::max<std::int64_t>(1, x.shape.back());
-  const bool wide = x.dtype == DType::f32 && rows >= least_rows &&
-                    element_count(x.shape) * columns <= most_products;
+  const bool wide =
+      x.dtype == DType::f32 && rows >= least_rows && element_count(x.shape) * columns <= most_wide;
   return wide ? DType::f64 : compute_dtype(x.dtype);
 }
 
@@ -272,7 +275,7 @@ void matmul(const ConstView& a, const ConstView& b, const View& out) {
   call.b.view = b;
   call.out = out;
   call.multiplied = multiplied_dtype(a.dtype);
-  call.summed = summed_dtype(a, out.shape.back());
+  call.summed = summed_dtype(a, out.shape.back(), most_wide_matmul);
   run_with_rows(call);
 }
 
@@ -284,7 +287,7 @@ void linear(const ConstView& x, const ConstView& w, const ConstView* bias,
   call.out = out;
   call.activation = activation;
   call.multiplied = multiplied_dtype(x.dtype);
-  call.summed = summed_dtype(x, out.shape.back());
+  call.summed = summed_dtype(x, out.shape.back(), most_wide_linear);
   Operand bias_operand, residual_operand;
   if (bias) {
     bias_operand = packed(*bias, call.summed);

@@ -4,10 +4,10 @@
 ///
 /// Sums are in f32 for 16-bit floats and f32, in f64, or in wrapping 64-bit integers, and are
 /// rounded to the output's dtype once. Products of f32 are summed in f64 where rows * columns * k
-/// is at most 2^21 and there are at least 8 rows: small models get values that are right to the
-/// last bit for a few percent of a step. How the work is cut depends on the shapes alone, so a
-/// result has the same bits for any number of threads and in every run; the order of the sums is
-/// otherwise the library's own.
+/// is at most 2^21 (linear: 2^23) and there are at least 8 rows: small models get values that are
+/// right to the last bit for a few percent of a step. How the work is cut depends on the shapes
+/// alone, so a result has the same bits for any number of threads and in every run; the order of
+/// the sums is otherwise the library's own.
 #pragma once
 
 #include "kernels/view.h"

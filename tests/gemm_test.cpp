@@ -285,9 +285,9 @@ std::vector<float> by_ops(const KernelArray& x, const KernelArray& w, const Kern
 }
 
 TEST_CASE("linear: large f32 products have the same bits as its ops, in any layout") {
-  const KernelArray x = real_array(f32, {560, 50}, 1), bias = real_array(f32, {77}, 3);
-  const KernelArray residual = real_array(f32, {560, 77}, 4);
-  KernelArray w(f32, {50, 77}, Layout::transposed), padded(f32, {560, 77}, Layout::padded);
+  const KernelArray x = real_array(f32, {2200, 50}, 1), bias = real_array(f32, {77}, 3);
+  const KernelArray residual = real_array(f32, {2200, 77}, 4);
+  KernelArray w(f32, {50, 77}, Layout::transposed), padded(f32, {2200, 77}, Layout::padded);
   w.fill([](std::int64_t i) { return real(i, 2); });
   padded.fill([&](std::int64_t i) { return residual.get<float>(i); });
   const ConstView bias_view = bias.const_view(), padded_view = padded.const_view();
@@ -299,7 +299,7 @@ TEST_CASE("linear: large f32 products have the same bits as its ops, in any layo
         const auto expected = by_ops(x, w, has_bias ? &bias : nullptr, activation,
                                      has_residual ? &residual : nullptr);
         for (const Layout layout : {Layout::contiguous, Layout::transposed, Layout::padded}) {
-          KernelArray out(f32, {560, 77}, layout);
+          KernelArray out(f32, {2200, 77}, layout);
           linear(x.const_view(), w.const_view(), has_bias ? &bias_view : nullptr, activation,
                  has_residual ? &padded_view : nullptr, out.view());
           CHECK(out.values<float>() == expected);
@@ -321,7 +321,8 @@ float in_f64(const KernelArray& x, const KernelArray& w, const KernelArray& bias
 TEST_CASE("linear: small f32 products are summed in f64 and rounded once, on every path") {
   const cpu::InstructionSet before = cpu::instruction_set();
   for (const auto set : {before, cpu::InstructionSet::portable})
-    for (const auto& [m, n, k] : {Sizes{8, 1, 3}, Sizes{51, 192, 48}, Sizes{136, 77, 65}}) {
+    for (const auto& [m, n, k] :
+         {Sizes{8, 1, 3}, Sizes{51, 192, 48}, Sizes{136, 77, 65}, Sizes{136, 256, 64}}) {
       cpu::set_instruction_set(set);
       for (const Layout x_layout : tests::all_layouts)
         for (const Layout w_layout : tests::all_layouts) {
