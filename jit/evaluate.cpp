@@ -49,9 +49,10 @@ struct Evaluator {
   EvaluationStatistics statistics;  // but for the counts that the cache keeps
 };
 
+/// Never destroyed: threads may still evaluate while the program ends.
 Evaluator& evaluator() {
-  static Evaluator evaluator;
-  return evaluator;
+  static auto* const forever = new Evaluator;
+  return *forever;
 }
 
 /// Adds the time of each stage to its sum.

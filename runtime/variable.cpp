@@ -60,9 +60,10 @@ struct WrittenVariables::List {
   std::atomic<bool> any{false};
 };
 
+/// Never destroyed: threads may still evaluate while the program ends.
 WrittenVariables::List& WrittenVariables::list() {
-  static List list;
-  return list;
+  static auto* const forever = new List;
+  return *forever;
 }
 
 Variable::Variable(const Tensor& initial, std::string name, bool trainable, Where where)

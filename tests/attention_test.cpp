@@ -171,7 +171,7 @@ TEST_CASE("a query that sees no key gives 0 and gradient 0, and is nothing to th
         check_close(select(gradients[0], 2, 1), {0, 0, 0}, 0);
         check_close(without(y), others.to_host<double>(), tolerance);
         check_close(without(gradients[0]), expected[0].to_host<double>(), tolerance);
-        for (std::size_t i : {1, 2})
+        for (const std::size_t i : {1u, 2u})
           check_close(gradients[i], expected[i].to_host<double>(), tolerance);
       }
   }
