@@ -9,6 +9,7 @@
 
 #include "jit/execute.h"
 #include "jit/guard.h"
+#include "jit/kernel_cache.h"
 #include "jit/program.h"
 #include "jit/statistics.h"
 #include "jit/trace.h"
@@ -38,6 +39,7 @@ void wait_at_fork() {
     // Handlers run in reverse order: an evaluation takes the locks of these after the launch lock.
     memory_statistics();
     cpu::threads();
+    jit::kernel_cache();
     return pthread_atfork(before_fork, after_fork, after_fork) == 0;
   }();
   (void)once;

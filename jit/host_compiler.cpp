@@ -100,7 +100,7 @@ std::string keep_source(const std::string& unit, const Surroundings& surrounding
 [[noreturn]] void throw_compile_error(const HostCompiler& compiler, const std::string& problem,
                                       const std::string& log, const std::string& unit) {
   const std::string kept = keep_source(unit, compiler.surroundings);
-  const std::string_view source = kept.empty() ? "nowhere, since no file could be written" : kept;
+  const std::string source = kept.empty() ? "nowhere, since no file could be written" : kept;
   throw CompileError(fmt::format("{} {}; the source is kept in {}; it printed:\n{}", compiler.path,
                                  problem, source, log),
                      log, kept);

@@ -3,6 +3,7 @@
 Usage: documents_test.py BUILD
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -27,6 +28,9 @@ run_by = {
     "build/models/captioner caption --checkpoint build/example --count 2": "here",
     "build/bench/throughput --preset tiny --warmup 2 --active 10": "here",
     "build/bench/ops --host-only": "here",
+    "tools/cache list": "here",
+    "tools/cache verify": "here",
+    "tools/cache prune --to 256M": "here",
 }
 
 
@@ -73,6 +77,7 @@ def main(build):
         status = subprocess.run(
             re.sub(r"\bbuild\b", build, command), shell=True, cwd=documents.root,
             stdin=subprocess.DEVNULL,
+            env=os.environ | {"SINTER_CACHE": os.path.join(build, "documents-cache")},
         ).returncode
         if status != 0:
             problems.append(f"`{command}` failed with {status}")

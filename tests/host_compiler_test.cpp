@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <functional>
@@ -65,7 +66,6 @@ bool works(const std::string& image, int number) {
 
 /// Runs `body` in a forked process and returns its exit status, or minus the signal that killed it.
 int in_child(const std::function<bool()>& body) {
-  std::fflush(stdout);  // or a child that exits writes it too
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(60);
@@ -301,27 +301,23 @@ TEST_CASE("host compiler: signals that the program ignores or blocks do not matt
   // A program that waits for all its children takes the status of ours.
   CHECK(in_child([&] {
           std::signal(SIGCHLD, [](int) {
+            const int error = errno;
             while (::waitpid(-1, nullptr, WNOHANG) > 0) {
             }
+            errno = error;
           });
           return works(build_shared_object(compiler, {&unit, 1}, flags()), 5);
         }) == 0);
 }
 
 #if !defined(__SANITIZE_THREAD__)  // which refuses new threads in a forked child
-TEST_CASE("host compiler: a program may fork, and may end, while a thread compiles") {
+TEST_CASE("host compiler: a program may fork while a thread compiles") {
   const TemporaryDirectory folder;
   const HostCompiler compiler = *find_host_compiler(options_in(folder.path()));
   const std::string units[] = {unit_of(5), unit_of(6)};
   std::thread busy([&] { build_shared_object(compiler, units, flags()); });
   CHECK(in_child([&] { return works(build_shared_object(compiler, units, flags()), 6); }) == 0);
   busy.join();
-  CHECK(in_child([&] {
-          std::thread([&] { build_shared_object(compiler, units, flags()); }).detach();
-          while (files_in(folder.path()) == 0) std::this_thread::yield();
-          std::exit(0);
-          return false;
-        }) == 0);
   CHECK(files_in(folder.path()) == 0);
 }
 #endif
