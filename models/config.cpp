@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 namespace sinter::models {
 namespace {
@@ -35,39 +33,84 @@ Preset make_preset(std::int64_t image, std::int64_t patch, std::int64_t width, s
   return result;
 }
 
+// The one table of the members: what writes, reads and checks them visits it.
+//   size       at least 1            fraction      a dropout, in [0, 1)
+//   positive   an epsilon            not_negative  a deviation
+//   fixed      the one value that is implemented, written and expected
+//   expected   the same, not written; written: not read
+
+template <typename Encoder, typename Visitor>
+void visit_encoder(Encoder& encoder, Visitor&& visit) {
+  visit.fixed("model_type", "vit");
+  visit.size("image_size", encoder.image_size);
+  visit.size("patch_size", encoder.patch_size);
+  visit.size("num_channels", encoder.channels);
+  visit.size("hidden_size", encoder.width);
+  visit.size("num_hidden_layers", encoder.layers);
+  visit.size("num_attention_heads", encoder.heads);
+  visit.size("intermediate_size", encoder.inner_width);
+  visit.fixed("hidden_act", "gelu");
+  visit.fixed("qkv_bias", true);
+  visit.positive("layer_norm_eps", encoder.layer_norm_epsilon);
+  visit.fraction("hidden_dropout_prob", encoder.hidden_dropout);
+  visit.fraction("attention_probs_dropout_prob", encoder.attention_dropout);
+  visit.not_negative("initializer_range", encoder.initializer_range);
+}
+
+template <typename Decoder, typename Visitor>
+void visit_decoder(Decoder& decoder, Visitor&& visit) {
+  visit.fixed("model_type", "gpt2");
+  visit.written("is_decoder", true);
+  visit.fixed("add_cross_attention", true);
+  visit.expected("scale_attn_weights", true);
+  visit.expected("scale_attn_by_inverse_layer_idx", false);
+  visit.expected("tie_word_embeddings", true);
+  visit.size("vocab_size", decoder.vocabulary);
+  visit.size("n_positions", decoder.positions);
+  visit.size("n_embd", decoder.width);
+  visit.size("n_layer", decoder.layers);
+  visit.size("n_head", decoder.heads);
+  visit.size("n_inner", decoder.inner_width);
+  visit.fixed("activation_function", "gelu_new");
+  visit.positive("layer_norm_epsilon", decoder.layer_norm_epsilon);
+  visit.fraction("embd_pdrop", decoder.embedding_dropout);
+  visit.fraction("attn_pdrop", decoder.attention_dropout);
+  visit.fraction("resid_pdrop", decoder.residual_dropout);
+  visit.not_negative("initializer_range", decoder.initializer_range);
+  visit.written("use_cache", false);
+}
+
+/// Keeps the first member whose value makes no model.
+struct Checker {
+  std::string problem;
+
+  void size(const char* key, std::int64_t value) {
+    // Far above any model, and low enough that products of two sizes fit.
+    constexpr std::int64_t most = 1 << 24;
+    check(value >= 1 && value <= most, key, value);
+  }
+  void fraction(const char* key, double value) { check(value >= 0 && value < 1, key, value); }
+  void positive(const char* key, double value) { check(value > 0, key, value); }
+  void not_negative(const char* key, double value) { check(value >= 0, key, value); }
+  void fixed(const char*, const Json&) {}
+  void expected(const char*, const Json&) {}
+  void written(const char*, const Json&) {}
+
+ private:
+  template <typename T>
+  void check(bool holds, const char* key, T value) {
+    if (!holds && problem.empty()) problem = fmt::format("{} is {}", key, value);
+  }
+};
+
 /// Why the configuration makes no model; empty when it does.
 std::string problem_of(const CaptionerConfig& config) {
   const VitConfig& encoder = config.encoder;
   const Gpt2Config& decoder = config.decoder;
-  // Far above any model, and low enough that products of two sizes fit.
-  constexpr std::int64_t most = 1 << 24;
-  const std::pair<const char*, std::int64_t> sizes[] = {{"image_size", encoder.image_size},
-                                                        {"patch_size", encoder.patch_size},
-                                                        {"num_channels", encoder.channels},
-                                                        {"hidden_size", encoder.width},
-                                                        {"num_hidden_layers", encoder.layers},
-                                                        {"num_attention_heads", encoder.heads},
-                                                        {"intermediate_size", encoder.inner_width},
-                                                        {"vocab_size", decoder.vocabulary},
-                                                        {"n_positions", decoder.positions},
-                                                        {"n_embd", decoder.width},
-                                                        {"n_layer", decoder.layers},
-                                                        {"n_head", decoder.heads},
-                                                        {"n_inner", decoder.inner_width}};
-  for (const auto& [name, size] : sizes)
-    if (size < 1 || size > most) return fmt::format("{} is {}", name, size);
-  const std::pair<const char*, double> fractions[] = {
-      {"hidden_dropout_prob", encoder.hidden_dropout},
-      {"attention_probs_dropout_prob", encoder.attention_dropout},
-      {"embd_pdrop", decoder.embedding_dropout},
-      {"attn_pdrop", decoder.attention_dropout},
-      {"resid_pdrop", decoder.residual_dropout}};
-  for (const auto& [name, value] : fractions)
-    if (!(value >= 0 && value < 1)) return fmt::format("{} is {}", name, value);
-  if (!(encoder.layer_norm_epsilon > 0 && decoder.layer_norm_epsilon > 0))
-    return "a layer norm's epsilon is not positive";
-  if (!(encoder.initializer_range >= 0 && decoder.initializer_range >= 0))
-    return "an initializer_range is negative";
+  Checker checker;
+  visit_encoder(encoder, checker);
+  visit_decoder(decoder, checker);
+  if (!checker.problem.empty()) return checker.problem;
   if (encoder.patch_size > encoder.image_size)
     return fmt::format("patch_size {} is more than image_size {}", encoder.patch_size,
                        encoder.image_size);
@@ -95,26 +138,31 @@ class Members {
     return {file_, object_[key]};
   }
 
-  void read(const char* key, std::int64_t& value) const {
+  void size(const char* key, std::int64_t& value) const {
     if (!given(key)) return;
     if (!object_[key].is_number_integer()) fail(fmt::format("{} is not an integer", key));
     value = object_[key].get<std::int64_t>();
   }
 
-  void read(const char* key, double& value) const {
-    if (!given(key)) return;
-    if (!object_[key].is_number()) fail(fmt::format("{} is not a number", key));
-    value = object_[key].get<double>();
-  }
+  void fraction(const char* key, double& value) const { number(key, value); }
+  void positive(const char* key, double& value) const { number(key, value); }
+  void not_negative(const char* key, double& value) const { number(key, value); }
 
   /// Refuses any value of `key` but the one that is implemented, which is also the default.
-  void expect(const char* key, const Json& implemented) const {
+  void fixed(const char* key, const Json& implemented) const { expected(key, implemented); }
+  void written(const char*, const Json&) const {}
+  void expected(const char* key, const Json& implemented) const {
     if (given(key) && object_[key] != implemented)
       fail(fmt::format("{} is {}, implemented is {}", key, object_[key].dump(-1, ' ', true),
                        implemented.dump()));
   }
 
  private:
+  void number(const char* key, double& value) const {
+    if (!given(key)) return;
+    if (!object_[key].is_number()) fail(fmt::format("{} is not a number", key));
+    value = object_[key].get<double>();
+  }
   bool given(const char* key) const { return object_.contains(key) && !object_[key].is_null(); }
   [[noreturn]] void fail(const std::string& problem) const {
     throw FileError(fmt::format("{}: {}", file_, problem));
@@ -124,79 +172,24 @@ class Members {
   const Json& object_;
 };
 
-void read_encoder(const Members& members, VitConfig& encoder) {
-  members.expect("model_type", "vit");
-  members.expect("hidden_act", "gelu");
-  members.expect("qkv_bias", true);
-  members.read("image_size", encoder.image_size);
-  members.read("patch_size", encoder.patch_size);
-  members.read("num_channels", encoder.channels);
-  members.read("hidden_size", encoder.width);
-  members.read("num_hidden_layers", encoder.layers);
-  members.read("num_attention_heads", encoder.heads);
-  members.read("intermediate_size", encoder.inner_width);
-  members.read("layer_norm_eps", encoder.layer_norm_epsilon);
-  members.read("hidden_dropout_prob", encoder.hidden_dropout);
-  members.read("attention_probs_dropout_prob", encoder.attention_dropout);
-  members.read("initializer_range", encoder.initializer_range);
-}
-
 void read_decoder(const Members& members, Gpt2Config& decoder) {
-  members.expect("model_type", "gpt2");
-  members.expect("activation_function", "gelu_new");
-  members.expect("add_cross_attention", true);
-  members.expect("scale_attn_weights", true);
-  members.expect("scale_attn_by_inverse_layer_idx", false);
-  members.expect("tie_word_embeddings", true);
-  members.read("vocab_size", decoder.vocabulary);
-  members.read("n_positions", decoder.positions);
-  members.read("n_embd", decoder.width);
-  members.read("n_layer", decoder.layers);
-  members.read("n_head", decoder.heads);
-  decoder.inner_width = 4 * decoder.width;
-  members.read("n_inner", decoder.inner_width);
-  members.read("layer_norm_epsilon", decoder.layer_norm_epsilon);
-  members.read("embd_pdrop", decoder.embedding_dropout);
-  members.read("attn_pdrop", decoder.attention_dropout);
-  members.read("resid_pdrop", decoder.residual_dropout);
-  members.read("initializer_range", decoder.initializer_range);
+  members.size("n_embd", decoder.width);
+  decoder.inner_width = 4 * decoder.width;  // where the file does not say
+  visit_decoder(decoder, members);
 }
 
-Json encoder_json(const VitConfig& encoder) {
-  return {{"model_type", "vit"},
-          {"image_size", encoder.image_size},
-          {"patch_size", encoder.patch_size},
-          {"num_channels", encoder.channels},
-          {"hidden_size", encoder.width},
-          {"num_hidden_layers", encoder.layers},
-          {"num_attention_heads", encoder.heads},
-          {"intermediate_size", encoder.inner_width},
-          {"hidden_act", "gelu"},
-          {"qkv_bias", true},
-          {"layer_norm_eps", encoder.layer_norm_epsilon},
-          {"hidden_dropout_prob", encoder.hidden_dropout},
-          {"attention_probs_dropout_prob", encoder.attention_dropout},
-          {"initializer_range", encoder.initializer_range}};
-}
+/// Writes them, in the order of the table.
+struct Writer {
+  Json json;
 
-Json decoder_json(const Gpt2Config& decoder) {
-  return {{"model_type", "gpt2"},
-          {"is_decoder", true},
-          {"add_cross_attention", true},
-          {"vocab_size", decoder.vocabulary},
-          {"n_positions", decoder.positions},
-          {"n_embd", decoder.width},
-          {"n_layer", decoder.layers},
-          {"n_head", decoder.heads},
-          {"n_inner", decoder.inner_width},
-          {"activation_function", "gelu_new"},
-          {"layer_norm_epsilon", decoder.layer_norm_epsilon},
-          {"embd_pdrop", decoder.embedding_dropout},
-          {"attn_pdrop", decoder.attention_dropout},
-          {"resid_pdrop", decoder.residual_dropout},
-          {"initializer_range", decoder.initializer_range},
-          {"use_cache", false}};
-}
+  void size(const char* key, std::int64_t value) { json[key] = value; }
+  void fraction(const char* key, double value) { json[key] = value; }
+  void positive(const char* key, double value) { json[key] = value; }
+  void not_negative(const char* key, double value) { json[key] = value; }
+  void fixed(const char* key, const Json& value) { json[key] = value; }
+  void written(const char* key, const Json& value) { json[key] = value; }
+  void expected(const char*, const Json&) {}
+};
 
 }  // namespace
 
@@ -216,6 +209,9 @@ void check_config(const CaptionerConfig& config, Where where) {
 }
 
 std::string to_json(const CaptionerConfig& config) {
+  Writer encoder, decoder;
+  visit_encoder(config.encoder, encoder);
+  visit_decoder(config.decoder, decoder);
   const Json json = {{"architectures", {"VisionEncoderDecoderModel"}},
                      {"model_type", "vision-encoder-decoder"},
                      {"is_encoder_decoder", true},
@@ -223,8 +219,8 @@ std::string to_json(const CaptionerConfig& config) {
                      {"pad_token_id", config.pad_token},
                      {"eos_token_id", config.end_token},
                      {"tie_word_embeddings", false},
-                     {"encoder", encoder_json(config.encoder)},
-                     {"decoder", decoder_json(config.decoder)}};
+                     {"encoder", encoder.json},
+                     {"decoder", decoder.json}};
   return json.dump(2) + "\n";
 }
 
@@ -240,11 +236,11 @@ CaptionerConfig read_config(const std::filesystem::path& path) {
   try {
     const Json json = Json::parse(text);
     const Members members(file, json);
-    members.expect("model_type", "vision-encoder-decoder");
-    members.read("pad_token_id", config.pad_token);
-    members.read("decoder_start_token_id", config.start_token);
-    members.read("eos_token_id", config.end_token);
-    read_encoder(members.object("encoder"), config.encoder);
+    members.expected("model_type", "vision-encoder-decoder");
+    members.size("pad_token_id", config.pad_token);
+    members.size("decoder_start_token_id", config.start_token);
+    members.size("eos_token_id", config.end_token);
+    visit_encoder(config.encoder, members.object("encoder"));
     read_decoder(members.object("decoder"), config.decoder);
   } catch (const nlohmann::json::exception& error) {
     throw FileError(fmt::format("{}: is not JSON: {}", file, error.what()));

@@ -85,8 +85,7 @@ const Sizes odd_sizes[] = {{1, 1, 1, 1, 1, 1, 1},     {2, 4, 4, 17, 17, 16, 16},
 }  // namespace
 
 TEST_CASE("attention is right for every head size, group and dtype") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     for (const Sizes& s : odd_sizes) {
       CAPTURE(to_string(s.q()));
       for (const bool causal : {false, true}) {
@@ -98,7 +97,7 @@ TEST_CASE("attention is right for every head size, group and dtype") {
                                      : 1e-2);
       }
     }
-  }
+  });
 }
 
 TEST_CASE("the kernel of attention and of its gradient means what the interpreter says") {
@@ -126,8 +125,7 @@ TEST_CASE("masks broadcast") {
   const Sizes s{2, 3, 3, 5, 20, 8, 8};
   const Shape shapes[] = {{20},   {1, 20},       {2, 1, 1, 20}, {3, 5, 20},
                           {5, 1}, {2, 3, 5, 20}, {1, 1, 5, 20}, {}};
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     for (const Shape& shape : shapes) {
       CAPTURE(to_string(shape));
       const Tensor numbers = sample(shape, 6, f64);
@@ -140,7 +138,7 @@ TEST_CASE("masks broadcast") {
       for (const double value : added) barred.push_back(value > -1 ? 0 : -infinity);
       check_close(attend(s, {.mask = seen}), reference(s, barred, false), 3e-6);
     }
-  }
+  });
 }
 
 TEST_CASE("a query that sees no key gives 0 and gradient 0, and is nothing to the others") {
@@ -151,8 +149,7 @@ TEST_CASE("a query that sees no key gives 0 and gradient 0, and is nothing to th
     seen[j] = false;
     added[j] = -infinity;
   }
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     for (const DType dtype : {f16, bf16, f32, f64})
       for (const Tensor& mask : {from_host(seen, {4, 4}), cast(from_host(added, {4, 4}), dtype)}) {
         CAPTURE(to_string(dtype));
@@ -174,24 +171,22 @@ TEST_CASE("a query that sees no key gives 0 and gradient 0, and is nothing to th
         for (const std::size_t i : {1u, 2u})
           check_close(gradients[i], expected[i].to_host<double>(), tolerance);
       }
-  }
+  });
 }
 
 TEST_CASE("a query whose keys are all barred by the lowest number sees them evenly") {
   const Sizes s{1, 1, 1, 4, 4, 3, 3};
   std::vector<float> lowest(16, 0.0f);
   for (std::size_t j = 4; j < 8; ++j) lowest[j] = -std::numeric_limits<float>::max();
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     const Tensor even = attend(s, {.mask = from_host(lowest, {4, 4})});
     check_close(select(even, 2, 1), mean(sample(s.v(), 3), {2}).to_host<double>(), 1e-6);
-  }
+  });
 }
 
 TEST_CASE("rows without a key among many, with causal masks, groups and other lengths") {
   const Sizes s{2, 4, 2, 33, 20, 7, 5};
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     for (const bool causal : {false, true})
       for (const double dropout : {0.0, 0.25}) {
         const Tensor mask = (arange(33) % 3 != 0);  // every third query sees nothing
@@ -207,12 +202,11 @@ TEST_CASE("rows without a key among many, with causal masks, groups and other le
         for (const Tensor& each : with_gradients(s, {.mask = zeros({}, boolean), .causal = causal}))
           CHECK(sum(each != 0).item<int>() == 0);
       }
-  }
+  });
 }
 
 TEST_CASE("grouped heads, and a head size of three") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     const Variable v(reshape(from_host<float>({1, 1, 10, 10}, {4}), {1, 2, 2, 1}));
     const Tensor y = scaled_dot_product_attention(zeros({1, 4, 1, 2}), zeros({1, 2, 2, 2}), v);
     check_close(y, {1, 1, 10, 10}, 0);
@@ -221,7 +215,7 @@ TEST_CASE("grouped heads, and a head size of three") {
         ones({1, 1, 1, 3}), reshape(from_host<float>({1, 1, 1, 0, 0, 0}, {6}), {1, 1, 2, 3}),
         reshape(from_host<float>({1, 0}, {2}), {1, 1, 2, 1}));
     check_close(one, {0.8496746}, 1e-6);
-  }
+  });
 }
 
 TEST_CASE("strided operands and a given scale") {
@@ -271,12 +265,11 @@ TEST_CASE("gradients of attention, of its mask and of its gradient") {
                                         {.dropout = 0.3, .generator = &generator});
   };
   const std::vector<Shape> shapes{{1, 2, 3, 2}, {1, 1, 4, 2}, {1, 1, 4, 3}};
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     check_gradient(plain, shapes);
     check_gradient(dropped, shapes);
     check_gradient(masked, {shapes[0], shapes[1], shapes[2], {2, 1, 4}});
-  }
+  });
   check_second_gradient(plain, shapes);
   check_second_gradient(dropped, shapes);
 }
@@ -297,15 +290,14 @@ TEST_CASE("neither threads nor a second run change a bit of attention") {
 }
 
 TEST_CASE("attention over nothing") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     const Sizes no_keys{1, 2, 2, 3, 0, 4, 5}, no_queries{1, 2, 2, 0, 3, 4, 5};
     check_close(attend(no_keys, {}), std::vector<double>(30, 0.0), 0);
     for (const Sizes& s :
          {no_keys, no_queries, Sizes{0, 2, 2, 3, 3, 4, 4}, Sizes{1, 1, 1, 2, 2, 0, 3}})
       for (const Tensor& each : with_gradients(s, {}))
         for (const double value : each.to_host<double>()) CHECK(std::isfinite(value));
-  }
+  });
 }
 
 TEST_CASE("attention refuses what has no meaning") {

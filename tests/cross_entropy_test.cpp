@@ -42,8 +42,7 @@ std::vector<Tensor> loss_and_gradient(const Tensor& logits, const Tensor& target
 }  // namespace
 
 TEST_CASE("an ignored row counts for nothing, whatever its logits are") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     const Tensor logits =
         cast(from_host(std::vector<double>{2, 0, not_a_number, infinity}, {2, 2}), f32);
     const Variable x(logits);
@@ -53,7 +52,7 @@ TEST_CASE("an ignored row counts for nothing, whatever its logits are") {
     check_close(gradient, {-0.1192029, 0.1192029, 0, 0}, 1e-6);
     CHECK(gradient.to_host<float>()[2] == 0.0f);
     CHECK(gradient.to_host<float>()[3] == 0.0f);
-  }
+  });
 }
 
 TEST_CASE("ignored rows of NaN and infinities, for every dtype and option") {
@@ -63,8 +62,7 @@ TEST_CASE("ignored rows of NaN and infinities, for every dtype and option") {
     if (i / 33 % 2 == 0) counted.push_back(logits[i]);
     else logits[i] = i % 3 == 0 ? infinity : i % 3 == 1 ? not_a_number : -infinity;
   }
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     for (const DType dtype : {f16, bf16, f32, f64})
       for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum})
         for (const double smoothing : {0.0, 0.2})
@@ -91,12 +89,11 @@ TEST_CASE("ignored rows of NaN and infinities, for every dtype and option") {
                                        : 1e-2);
             check_close(take(all[1], ignored, 0), std::vector<double>(66, 0.0), 0);
           }
-  }
+  });
 }
 
 TEST_CASE("smoothing, weights and targets that are all ignored") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     const Tensor logits = from_host<float>({2, 0, 0, 3}, {2, 2});
     CHECK(cross_entropy(logits, classes({0, -100}), {.label_smoothing = 0.2}).item<double>() ==
           doctest::Approx(0.3269280).epsilon(1e-6));
@@ -113,12 +110,11 @@ TEST_CASE("smoothing, weights and targets that are all ignored") {
     CHECK(std::isnan(cross_entropy(logits, none, {.weight = weight}).item<double>()));
     CHECK(cross_entropy(logits, classes({0, -100}), {.weight = weight}).item<double>() ==
           doctest::Approx(0.1269280).epsilon(1e-6));
-  }
+  });
 }
 
 TEST_CASE("a target that is no class is an error when the loss is read") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     const Tensor logits = sample({2, 2});
     for (const std::int64_t bad : {2, -1}) {
       const std::string message = usage_message([&] {
@@ -128,15 +124,14 @@ TEST_CASE("a target that is no class is an error when the loss is read") {
       CHECK(message.find(std::to_string(bad)) != std::string::npos);
       CHECK(message.find("cross_entropy_test.cpp:") != std::string::npos);
     }
-  }
+  });
 }
 
 TEST_CASE("cross_entropy is right for every dtype, weight and smoothing") {
   const Shape shape{7, 33};
   const std::vector<double> logits = sample_values(shape, 2);
   const std::vector<std::int64_t> targets{0, 32, -100, 5, 5, -100, 17};
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     for (const DType dtype : {f16, bf16, f32, f64}) {
       for (const bool weighted : {false, true}) {
         for (const double smoothing : {0.0, 0.1}) {
@@ -163,7 +158,7 @@ TEST_CASE("cross_entropy is right for every dtype, weight and smoothing") {
         }
       }
     }
-  }
+  });
 }
 
 TEST_CASE("cross_entropy has one meaning on every path") {
@@ -200,12 +195,11 @@ TEST_CASE("the gradient of cross_entropy") {
   const auto each = [&](const auto& in) {
     return cross_entropy(in[0], targets, {.reduction = Reduction::none});
   };
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     check_gradient(plain, {{3, 3}});
     check_gradient(smooth, {{3, 3}});
     check_gradient(each, {{3, 3}});
-  }
+  });
   check_second_gradient(plain, {{3, 3}});
   check_second_gradient(smooth, {{3, 3}});
   check_second_gradient(each, {{3, 3}});
@@ -219,15 +213,14 @@ TEST_CASE("the number of threads changes no bit of a loss") {
 }
 
 TEST_CASE("cross_entropy without rows") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     const Tensor logits = Tensor(parameter({0, 4})), targets = classes({});
     CHECK(std::isnan(cross_entropy(logits, targets).item<float>()));
     CHECK(cross_entropy(logits, targets, {.reduction = Reduction::none}).to_host<float>().empty());
     CHECK(vjp({cross_entropy(logits, targets)}, {full({}, 1.0)}, {logits})[0]
               .to_host<float>()
               .empty());
-  }
+  });
 }
 
 TEST_CASE("cross_entropy refuses what has no meaning") {

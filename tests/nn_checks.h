@@ -17,8 +17,6 @@
 
 namespace sinter::tests {
 
-inline constexpr Level both_levels[] = {Level::interpret, Level::eager};
-
 /// Elements between -2 and 2 that look random and are exact in bf16.
 inline std::vector<double> sample_values(const Shape& shape, std::uint64_t seed) {
   std::vector<double> values;

@@ -16,8 +16,7 @@ std::vector<double> product(const std::vector<double>& a, const std::vector<doub
 }  // namespace
 
 TEST_CASE("matmul of vectors, matrices and stacks") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     for (const DType dtype : {f16, bf16, f32, f64}) {
       const double tolerance = dtype == f64 ? 1e-13 : dtype == f32 ? 1e-6 : 1e-2;
       const std::vector<double> a = sample_values({5, 7}, 1), b = sample_values({7, 3}, 2);
@@ -37,12 +36,11 @@ TEST_CASE("matmul of vectors, matrices and stacks") {
     check_close(matmul(sample({2, 0}), sample({0, 2})), {0, 0, 0, 0}, 0);
     CHECK(matmul(sample({0, 2}), sample({2, 3})).to_host<float>().empty());
     CHECK(matmul(sample({2, 2}), sample({2, 2}, 1, f64)).dtype() == f64);
-  }
+  });
 }
 
 TEST_CASE("linear rounds once") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     const Tensor x = cast(from_host<float>({1, 256}, {1, 2}), bf16);
     const Tensor ones_row = ones({1, 2}, bf16), one = ones({1}, bf16);
     CHECK(linear(x, ones_row, one).item<float>() == 258);
@@ -65,7 +63,7 @@ TEST_CASE("linear rounds once") {
           check_close(linear(in, weight, {}, Activation::none, expand(residual, {rows, columns})),
                       expected, 0);
         }
-  }
+  });
 }
 
 TEST_CASE("linear is its parts") {
@@ -128,12 +126,11 @@ TEST_CASE("conv2d_patches is a convolution with the stride of its kernel") {
                          w[((o * 3 + c) * 2 + p) * 3 + q];
           expected.push_back(total);
         }
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     const Tensor y = conv2d_patches(sample(image, 1), sample(kernel, 2), sample({5}, 3));
     CHECK(y.shape() == Shape{2, 5, 2, 2});
     check_close(y, expected, 1e-6);
-  }
+  });
   check_gradient([](const auto& in) { return conv2d_patches(in[0], in[1], in[2]); },
                  {{1, 2, 2, 4}, {3, 2, 1, 2}, {3}});
 }

@@ -53,8 +53,7 @@ std::vector<Tensor> everything(const Tensor& x, const Tensor& weight, const Tens
 }  // namespace
 
 TEST_CASE("softmax and log_softmax are right on every axis and dtype") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     for (const std::int64_t n : {1, 5, 16, 65, 300, 5000}) {
       CAPTURE(n);
       const Shape shape{3, n};
@@ -71,12 +70,11 @@ TEST_CASE("softmax and log_softmax are right on every axis and dtype") {
                     softmax_reference(x, size, true), tolerance);
       }
     }
-  }
+  });
 }
 
 TEST_CASE("softmax at infinities and NaN") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     check_close(log_softmax(from_host<float>({1000, 0}, {2})), {0, -1000}, 0);
     check_close(softmax(from_host(std::vector<double>{-infinity, 0, 0}, {3})), {0, 0.5, 0.5}, 0);
     check_close(log_softmax(from_host(std::vector<double>{-infinity, 0}, {2})), {-infinity, 0}, 0);
@@ -87,14 +85,13 @@ TEST_CASE("softmax at infinities and NaN") {
     check_close(softmax(cast(from_host(std::vector<double>{1, not_a_number, 2}, {3}), f32)),
                 {not_a_number, not_a_number, not_a_number}, 0);
     check_close(softmax(full({512}, 3.0, bf16)), std::vector<double>(512, 1.0 / 512), 0);
-  }
+  });
 }
 
 TEST_CASE("layer_norm keeps small differences of large values") {
   std::vector<double> row;
   for (int i = 0; i < 16; ++i) row.push_back(8192 + i / 1024.0);
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     const Tensor y = layer_norm(cast(from_host(row, {16}), f32), ones({16}), zeros({16}));
     CHECK(y.to_host<double>()[0] == doctest::Approx(-1.331333).epsilon(1e-4));
     CHECK(y.to_host<double>()[15] == doctest::Approx(1.331333).epsilon(1e-4));
@@ -118,12 +115,11 @@ TEST_CASE("layer_norm keeps small differences of large values") {
           return both;
         }(),
         1e-6);
-  }
+  });
 }
 
 TEST_CASE("norms are right for every dtype and trailing shape") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     for (const std::int64_t n : {2, 17, 64, 5000}) {
       const Shape shape{3, n};
       const std::vector<double> expected =
@@ -144,7 +140,7 @@ TEST_CASE("norms are right for every dtype and trailing shape") {
     CHECK(layer_norm(x, weight, bias).dtype() == bf16);
     check_close(rms_norm(from_host<float>({3, 4}, {2}), {}, 0),
                 {3 / std::sqrt(12.5), 4 / std::sqrt(12.5)}, 1e-6);
-  }
+  });
 }
 
 TEST_CASE("softmax and norms have one meaning on every path") {
@@ -209,13 +205,12 @@ TEST_CASE("gradients of softmax and norms") {
   const auto logarithm = [](const auto& in) { return log_softmax(in[0]); };
   const auto layer = [](const auto& in) { return layer_norm(in[0], in[1], in[2]); };
   const auto rms = [](const auto& in) { return rms_norm(in[0], in[1]); };
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     check_gradient(plain, {{3, 4}});
     check_gradient(logarithm, {{3, 4}});
     check_gradient(layer, three);
     check_gradient(rms, {{3, 4}, {4}});
-  }
+  });
   check_second_gradient(plain, {{2, 3}});
   check_second_gradient(logarithm, {{2, 3}});
   check_second_gradient([](const auto& in) { return layer_norm(in[0], in[1]); }, {{2, 4}, {4}});
@@ -223,8 +218,7 @@ TEST_CASE("gradients of softmax and norms") {
 }
 
 TEST_CASE("norms and softmax of nothing") {
-  for (const Level at : both_levels) {
-    const AtLevel here(at);
+  at_each_level([&] {
     for (const Shape& shape : {Shape{0, 4}, Shape{3, 0}}) {
       const Tensor x = Tensor(parameter(shape)), weight = Tensor(parameter({shape.back()}, 2));
       CHECK(softmax(x).to_host<float>().empty());
@@ -233,7 +227,7 @@ TEST_CASE("norms and softmax of nothing") {
       check_close(gradients[1], std::vector<double>(static_cast<std::size_t>(shape.back()), 0.0),
                   0);
     }
-  }
+  });
 }
 
 TEST_CASE("norms and softmax refuse what has no meaning") {
