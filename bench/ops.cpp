@@ -14,6 +14,7 @@
 #include <sinter/sinter.h>
 
 #include "bench/instruction_counter.h"
+#include "bench/median.h"
 #include "models/arguments.h"
 
 namespace sinter {
@@ -23,11 +24,6 @@ using Clock = std::chrono::steady_clock;
 
 double nanoseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
-  return values[values.size() / 2];
 }
 
 struct HostCost {

@@ -12,9 +12,11 @@
 #include <optional>
 #include <set>
 
+#include "bench/median.h"
 #include "models/adam.h"
 #include "models/arguments.h"
 #include "models/captioner.h"
+#include "models/draws.h"
 #include "models/recipe.h"
 #include "models/synthetic.h"
 
@@ -47,19 +49,14 @@ struct Figures {
   double data_wait_s = 0;
   double loss = 0;
   std::int64_t max_rss_mib = 0;
-  std::size_t shapes = 0;
+  std::size_t shapes = 0, batches = 0;
+  std::int64_t batch = 0;  // images in each of them
 };
 
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 std::int64_t peak_resident_mib() {
@@ -96,7 +93,7 @@ class Benchmark {
         batches_(make_batches(settings, preset_)),
         captioner_(preset_.model, settings.seed),
         optimizer_(captioner_.parameters(), AdamOptions{}),
-        dropout_(settings.seed) {
+        dropout_(dropout_seed(settings.seed)) {
     for (const Variable& parameter : captioner_.parameters()) parameter.value().evaluate();
   }
 
@@ -113,6 +110,8 @@ class Benchmark {
     for (std::int64_t i = 0; i < settings_.warmup; ++i) step(batch_at(i));
     figures.warmup_s = seconds_since(start);
     figures.shapes = lengths.size();
+    figures.batches = batches_.size();
+    figures.batch = batches_[0].tokens.size(0);
 
     std::vector<double> times;
     const Clock::time_point active = Clock::now();
@@ -169,6 +168,8 @@ nlohmann::ordered_json as_json(const Settings& settings, const Figures& figures)
           {"level", settings.level},
           {"threads", threads()},
           {"dropout", settings.dropout},
+          {"batch", figures.batch},
+          {"batches", figures.batches},
           {"warmup", settings.warmup},
           {"active", settings.active},
           {"shapes", figures.shapes},

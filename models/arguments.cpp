@@ -26,55 +26,48 @@ Option::Fill number(const std::string& name, T& value) {
 
 }  // namespace
 
-Option::Option(std::string name, std::string meaning, std::int64_t& value)
+template <typename T>
+Option::Option(std::string name, std::string meaning, T& value, Fill fill)
     : name_(std::move(name)),
       meaning_(std::move(meaning)),
       shown_(fmt::format("{}", value)),
-      fill_(number(name_, value)) {}
+      value_([&value] { return fmt::format("{}", value); }),
+      fill_(std::move(fill)) {}
+
+Option::Option(std::string name, std::string meaning, std::int64_t& value)
+    : Option(name, std::move(meaning), value, number(name, value)) {}
 
 Option::Option(std::string name, std::string meaning, std::uint64_t& value)
-    : name_(std::move(name)),
-      meaning_(std::move(meaning)),
-      shown_(fmt::format("{}", value)),
-      fill_(number(name_, value)) {}
+    : Option(name, std::move(meaning), value, number(name, value)) {}
 
 Option::Option(std::string name, std::string meaning, int& value)
-    : name_(std::move(name)),
-      meaning_(std::move(meaning)),
-      shown_(fmt::format("{}", value)),
-      fill_(number(name_, value)) {}
+    : Option(name, std::move(meaning), value, number(name, value)) {}
 
 Option::Option(std::string name, std::string meaning, double& value)
-    : name_(std::move(name)),
-      meaning_(std::move(meaning)),
-      shown_(fmt::format("{}", value)),
-      fill_(number(name_, value)) {}
+    : Option(name, std::move(meaning), value, number(name, value)) {}
 
 Option::Option(std::string name, std::string meaning, std::string& value)
-    : name_(std::move(name)),
-      meaning_(std::move(meaning)),
-      shown_(value),
-      fill_([name = name_, &value](std::string_view text) {
+    : Option(name, std::move(meaning), value, [name, &value](std::string_view text) {
         if (text.empty()) refuse(fmt::format("--{}: the value is empty", name));
         value = text;
       }) {}
 
 Option::Option(std::string name, std::string meaning, bool& value)
-    : name_(std::move(name)),
-      meaning_(std::move(meaning)),
-      takes_text_(false),
-      fill_([&value](std::string_view) { value = true; }) {}
+    : Option(std::move(name), std::move(meaning), value,
+             [&value](std::string_view) { value = true; }) {
+  takes_text_ = false;
+  shown_.clear();
+}
 
 Option::Option(std::string name, std::string meaning, std::string& value,
                std::vector<std::string> allowed)
-    : name_(std::move(name)),
-      meaning_(fmt::format("{}: {}", meaning, fmt::join(allowed, ", "))),
-      shown_(value),
-      fill_([name = name_, allowed, &value](std::string_view text) {
-        if (std::find(allowed.begin(), allowed.end(), text) == allowed.end())
-          refuse(fmt::format("--{}: {} is none of {}", name, text, fmt::join(allowed, ", ")));
-        value = text;
-      }) {}
+    : Option(
+          name, fmt::format("{}: {}", meaning, fmt::join(allowed, ", ")), value,
+          [name, allowed, &value](std::string_view text) {
+            if (std::find(allowed.begin(), allowed.end(), text) == allowed.end())
+              refuse(fmt::format("--{}: {} is none of {}", name, text, fmt::join(allowed, ", ")));
+            value = text;
+          }) {}
 
 std::string Option::help() const {
   const std::string left = takes_text_ ? fmt::format("--{} VALUE", name_) : "--" + name_;
@@ -82,7 +75,9 @@ std::string Option::help() const {
   return fmt::format("  {:<24} {}{}\n", left, meaning_, standard);
 }
 
-void read_arguments(std::span<const char* const> arguments, const std::vector<Option>& options) {
+std::set<std::string, std::less<>> read_arguments(std::span<const char* const> arguments,
+                                                  const std::vector<Option>& options) {
+  std::set<std::string, std::less<>> given;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::string_view argument = arguments[i];
     if (!argument.starts_with("--")) refuse(fmt::format("{}: not an option", argument));
@@ -101,7 +96,9 @@ void read_arguments(std::span<const char* const> arguments, const std::vector<Op
       if (i + 1 == arguments.size()) refuse(fmt::format("--{}: the value is missing", name));
       option->fill(arguments[++i]);
     }
+    given.insert(option->name());
   }
+  return given;
 }
 
 std::string help(const std::vector<Option>& options) {

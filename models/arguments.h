@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,18 +33,25 @@ class Option {
   const std::string& name() const { return name_; }
   bool takes_text() const { return takes_text_; }
   void fill(std::string_view text) const { fill_(text); }
+  /// The value the variable has now, as text.
+  std::string value() const { return value_(); }
   /// `--name VALUE  meaning (default)`.
   std::string help() const;
 
  private:
+  template <typename T>
+  Option(std::string name, std::string meaning, T& value, Fill fill);
+
   std::string name_, meaning_, shown_;
   bool takes_text_ = true;
+  std::function<std::string()> value_;
   Fill fill_;
 };
 
-/// Fills the options' variables from `--name value` and `--name=value`.
-/// \throws UsageError naming the argument for an unknown option, a missing or a bad value.
-void read_arguments(std::span<const char* const> arguments, const std::vector<Option>& options);
+/// Fills the options' variables from `--name value` and `--name=value`, and returns the names
+/// given. \throws UsageError naming the argument for an unknown option, a missing or a bad value.
+std::set<std::string, std::less<>> read_arguments(std::span<const char* const> arguments,
+                                                  const std::vector<Option>& options);
 
 /// A line for each option.
 std::string help(const std::vector<Option>& options);

@@ -133,7 +133,9 @@ void save_checkpoint(const std::filesystem::path& directory, const CaptionerConf
   // Readers in Python ask for this mark.
   write_safetensors(files.stage(model_file), values, {{"format", "pt"}}, where);
   write_safetensors(files.stage(optimizer_file), state.optimizer, {}, where);
-  write_text(files.stage(trainer_file), nlohmann::ordered_json(state.counters).dump(2) + "\n");
+  nlohmann::ordered_json record(state.counters);
+  for (const auto& [name, value] : state.names) record[name] = value;
+  write_text(files.stage(trainer_file), record.dump(2) + "\n");
   write_text(files.stage(config_file), to_json(config));
   files.commit();
 }
@@ -159,19 +161,24 @@ void load_parameters(const std::filesystem::path& directory, std::span<const Var
 
 TrainingState load_training_state(const std::filesystem::path& directory) {
   const Safetensors file(committed_path(directory, optimizer_file));
-  TrainingState state;
+  TrainingState state = load_training_record(directory);
   for (const auto& [name, stored] : file.tensors()) state.optimizer[name] = file.tensor(name);
+  return state;
+}
+
+TrainingState load_training_record(const std::filesystem::path& directory) {
+  TrainingState state;
   const std::filesystem::path path = committed_path(directory, trainer_file);
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw FileError(fmt::format("{}: cannot be opened", path.string()));
   try {
-    const nlohmann::json counters = nlohmann::json::parse(stream);
-    if (!counters.is_object())
+    const nlohmann::json record = nlohmann::json::parse(stream);
+    if (!record.is_object())
       throw FileError(fmt::format("{}: is not an object of counters", path.string()));
-    for (const auto& [name, value] : counters.items()) {
-      if (!value.is_number_unsigned())
-        throw FileError(fmt::format("{}: {} is not a counter", path.string(), name));
-      state.counters[name] = value.get<std::uint64_t>();
+    for (const auto& [name, value] : record.items()) {
+      if (value.is_string()) state.names[name] = value.get<std::string>();
+      else if (value.is_number_unsigned()) state.counters[name] = value.get<std::uint64_t>();
+      else throw FileError(fmt::format("{}: {} is not a counter", path.string(), name));
     }
   } catch (const nlohmann::json::exception& error) {
     throw FileError(fmt::format("{}: is not JSON: {}", path.string(), error.what()));

@@ -6,7 +6,7 @@
 /// - `model.safetensors`: the parameters. Weights of ViT's linear layers are [out, in], those of
 ///   GPT-2's are [in, out], as published; the head is the token embedding and is not stored again;
 /// - `optimizer.safetensors`: the optimizer's tensors;
-/// - `trainer.json`: counters of the run.
+/// - `trainer.json`: counters of the run, and names of what it was made with.
 ///
 /// The four are replaced as one (file_set.h): a program or machine that stops at any time leaves
 /// the checkpoint before or the one after.
@@ -30,6 +30,8 @@ struct TrainingState {
   NamedTensors optimizer;
   /// Steps, positions, seeds and the like.
   std::map<std::string, std::uint64_t, std::less<>> counters;
+  /// What the program that trains wants to find again, such as the name of its data.
+  std::map<std::string, std::string, std::less<>> names = {};
 };
 
 /// Writes a checkpoint; makes the directory if need be and leaves other files in it alone.
@@ -56,5 +58,7 @@ void load_parameters(const std::filesystem::path& directory, std::span<const Var
 /// The state that save_checkpoint wrote. \throws FileError also for a directory that has none, as
 /// published checkpoints.
 TrainingState load_training_state(const std::filesystem::path& directory);
+/// The same without the optimizer's tensors.
+TrainingState load_training_record(const std::filesystem::path& directory);
 
 }  // namespace sinter::models

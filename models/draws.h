@@ -16,6 +16,12 @@ constexpr std::uint64_t mix64(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
+/// The seed of a run's dropout: first values are drawn with the run's own seed, and a mask must not
+/// repeat their draws.
+constexpr std::uint64_t dropout_seed(std::uint64_t run_seed) {
+  return mix64(run_seed ^ 0x64726f706f757421);
+}
+
 /// The draws of sample `index` of the data set with this seed.
 class Draws {
  public:

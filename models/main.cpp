@@ -6,10 +6,12 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <span>
 
 #include "models/accuracy.h"
 #include "models/arguments.h"
+#include "models/checkpoint.h"
 #include "models/digits.h"
 #include "models/picture.h"
 #include "models/progress.h"
@@ -49,7 +51,10 @@ std::shared_ptr<const Dataset> training_data(const Choices& choices, const Prese
 
 TrainerData trainer_data(const Choices& choices, const Preset& sizes) {
   const std::int64_t columns = choices.data == "digits" ? digit_columns : sizes.longest_caption;
-  return {training_data(choices, sizes), {.columns = columns}, choices.workers};
+  return {training_data(choices, sizes),
+          {.columns = columns},
+          choices.workers,
+          {{"data", choices.data}, {"preset", choices.preset}}};
 }
 
 void set_dropout(CaptionerConfig& config, double p) {
@@ -98,20 +103,20 @@ void prepare_directory(const std::string& directory) {
 }
 
 Trainer start_trainer(const Choices& choices, const Recipe& recipe, const Preset& sizes) {
-  if (!choices.resume.empty()) return Trainer::resume(choices.resume, trainer_data(choices, sizes));
+  const TrainerData data = trainer_data(choices, sizes);
+  if (!choices.resume.empty()) return Trainer::resume(choices.resume, data);
   CaptionerConfig config = sizes.model;
   if (choices.data == "digits") {
     config.encoder.initializer_range = config.decoder.initializer_range = 0.125;
     set_dropout(config, 0);
   }
   if (choices.dropout >= 0) set_dropout(config, choices.dropout);
-  return {config, recipe, trainer_data(choices, sizes)};
+  return {config, recipe, data};
 }
 
-int train(std::span<const char* const> arguments) {
-  Choices choices;
-  Recipe recipe = digits_recipe();
-  const std::vector<Option> options{
+/// What is learned, how, and with which numbers: a resumed run has those of its checkpoint.
+std::vector<Option> run_options(Choices& choices, Recipe& recipe) {
+  return {
       {"data", "what to learn", choices.data, {"digits", "synthetic"}},
       {"preset", "size of the model", choices.preset, {"tiny", "small", "base"}},
       {"steps", "optimizer steps", recipe.steps},
@@ -125,34 +130,86 @@ int train(std::span<const char* const> arguments) {
       {"dropout", "of GPT-2, in place of the recipe's; negative for that", choices.dropout},
       {"seed", "of first values and dropout", recipe.seed},
       {"bf16", "matrix products in bf16", recipe.bf16},
+  };
+}
+
+std::vector<Option> train_options(Choices& choices, Recipe& recipe) {
+  std::vector<Option> options = run_options(choices, recipe);
+  const std::vector<Option> others{
       {"workers", "threads that make batches", choices.workers},
-      {"out", "directory of the checkpoint", choices.out},
-      {"resume", "go on from this checkpoint, with its recipe", choices.resume},
+      {"out", "directory of the checkpoint; resumed, that one", choices.out},
+      {"resume", "go on from this checkpoint, with its data and recipe", choices.resume},
       {"save-every", "steps between checkpoints, 0 for one at the end", choices.save_every},
       {"stop-after", "end after this many steps in all, as if interrupted", choices.stop_after},
       {"show", "print accuracy and some captions at the end", choices.show},
       {"help", "this list", choices.help},
   };
-  read_arguments(arguments, options);
+  options.insert(options.end(), others.begin(), others.end());
+  return options;
+}
+
+std::string stored_name(const TrainingState& record, const Choices& choices,
+                        std::string_view name) {
+  const auto found = record.names.find(name);
+  if (found == record.names.end())
+    throw UsageError(
+        fmt::format("--resume: the checkpoint in {} does not say its {}", choices.resume, name));
+  return found->second;
+}
+
+/// Puts what the checkpoint was made with into `choices` and `recipe`. \throws UsageError where an
+/// option that was given says otherwise.
+void take_resumed(Choices& choices, Recipe& recipe,
+                  const std::set<std::string, std::less<>>& given) {
+  const TrainingState record = load_training_record(choices.resume);
+  Choices stored = choices;
+  stored.data = stored_name(record, choices, "data");
+  stored.preset = stored_name(record, choices, "preset");
+  stored.dropout = load_config(choices.resume).decoder.residual_dropout;
+  Recipe stored_recipe = recipe_from(record.counters);
+  const std::vector<Option> asked = run_options(choices, recipe);
+  const std::vector<Option> kept = run_options(stored, stored_recipe);
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    if (given.contains(asked[i].name()) && asked[i].value() != kept[i].value())
+      throw UsageError(fmt::format("--{} {}: the checkpoint in {} has {}, and goes on with it",
+                                   asked[i].name(), asked[i].value(), choices.resume,
+                                   kept[i].value()));
+  if (!given.contains("out")) stored.out = choices.resume;
+  choices = stored;
+  recipe = stored_recipe;
+}
+
+/// Steps to the end, or to where it is to stop, saving on the way and then.
+void run_steps(Trainer& trainer, const Choices& choices) {
+  const std::int64_t total = trainer.recipe().steps;
+  const std::int64_t end = choices.stop_after > 0 ? std::min(choices.stop_after, total) : total;
+  if (trainer.steps_done() >= end)
+    fmt::print("no step is left: {} of {} are done\n", trainer.steps_done(), total);
+  Progress progress("training", total, trainer.steps_done());
+  while (trainer.steps_done() < end) {
+    const Tensor loss = trainer.step();
+    const std::int64_t done = trainer.steps_done();
+    if (progress.due(done)) progress.show(done, loss.item<double>());
+    const bool saves = choices.save_every > 0 && done % choices.save_every == 0;
+    if (saves && done < end) trainer.save(choices.out);
+  }
+  trainer.save(choices.out);
+}
+
+int train(std::span<const char* const> arguments) {
+  Choices choices;
+  Recipe recipe = digits_recipe();
+  const std::vector<Option> options = train_options(choices, recipe);
+  const auto given = read_arguments(arguments, options);
   if (choices.help) {
     fmt::print("captioner train [options]\n{}", help(options));
     return 0;
   }
   check_choices(choices);
+  if (!choices.resume.empty()) take_resumed(choices, recipe, given);
   prepare_directory(choices.out);
   Trainer trainer = start_trainer(choices, recipe, preset(choices.preset));
-  const std::int64_t total = trainer.recipe().steps;
-  const std::int64_t end = choices.stop_after > 0 ? std::min(choices.stop_after, total) : total;
-  {
-    Progress progress("training", total, trainer.steps_done());
-    while (trainer.steps_done() < end) {
-      const Tensor loss = trainer.step();
-      const std::int64_t done = trainer.steps_done();
-      if (progress.due(done)) progress.show(done, loss.item<double>());
-      const bool saves = choices.save_every > 0 && done % choices.save_every == 0;
-      if (saves || done == end) trainer.save(choices.out);
-    }
-  }
+  run_steps(trainer, choices);
   fmt::print("checkpoint in {}\n", choices.out);
   if (choices.show) {
     print_accuracy(measure(trainer.captioner(), held_out_samples));

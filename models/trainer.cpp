@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "models/draws.h"
+
 namespace sinter::models {
 namespace {
 
@@ -31,7 +33,8 @@ Trainer::Trainer(const CaptionerConfig& config, const Recipe& recipe, const Trai
                                                      .workers = data.workers,
                                                      .position = position},
                                        where)),
-      dropout_(std::make_unique<Generator>(recipe.seed)) {}
+      dropout_(std::make_unique<Generator>(dropout_seed(recipe.seed))),
+      names_(data.names) {}
 
 Trainer Trainer::resume(const std::filesystem::path& directory, const TrainerData& data,
                         Where where) {
@@ -83,7 +86,7 @@ Tensor Trainer::step() {
 }
 
 void Trainer::save(const std::filesystem::path& directory) const {
-  TrainingState state{optimizer_->state(), to_counters(recipe_)};
+  TrainingState state{optimizer_->state(), to_counters(recipe_), names_};
   state.counters["steps"] = static_cast<std::uint64_t>(steps_done_);
   state.counters["loader.position"] = static_cast<std::uint64_t>(loader_->position());
   state.counters["dropout.seed"] = dropout_->seed();

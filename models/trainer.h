@@ -3,7 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "models/adam.h"
 #include "models/captioner.h"
@@ -18,6 +20,8 @@ struct TrainerData {
   std::shared_ptr<const Dataset> dataset;
   Collation collation;
   int workers = 1;
+  /// Saved with a checkpoint, for who resumes it: what the data is called, and the like.
+  std::map<std::string, std::string, std::less<>> names = {};
 };
 
 class Trainer {
@@ -51,6 +55,7 @@ class Trainer {
   std::unique_ptr<Adam> optimizer_;
   std::unique_ptr<Loader> loader_;
   std::unique_ptr<Generator> dropout_;
+  std::map<std::string, std::string, std::less<>> names_;
   std::int64_t steps_done_ = 0;
 };
 

@@ -38,6 +38,7 @@ TEST_CASE("checkpoint: parameters, optimizer and counters come back") {
   state.optimizer["m.encoder.a"] = floats({0.5F, 0.25F}, {2});
   state.optimizer["steps"] = from_host(std::vector<std::int64_t>{7}, {});
   state.counters = {{"step", 12}, {"seed", ~std::uint64_t{0}}};
+  state.names = {{"data", "digits"}};
   save_checkpoint(directory / "run", config, saved, state);
 
   CHECK(load_config(directory / "run") == config);
@@ -48,6 +49,7 @@ TEST_CASE("checkpoint: parameters, optimizer and counters come back") {
   CHECK(values_of(loaded[1]) == Floats{1, 2, 3, 4});
   const TrainingState again = load_training_state(directory / "run");
   CHECK(again.counters == state.counters);
+  CHECK(again.names == state.names);
   CHECK(again.optimizer.size() == 2);
   CHECK(again.optimizer.at("m.encoder.a").to_host<float>() == Floats{0.5F, 0.25F});
   CHECK(again.optimizer.at("steps").item<std::int64_t>() == 7);

@@ -54,6 +54,13 @@ void run(Trainer& trainer, std::int64_t steps) {
 
 }  // namespace
 
+TEST_CASE("dropout does not draw what the first weights were drawn from") {
+  const TemporaryDirectory directory;
+  const Recipe recipe = short_recipe();
+  Trainer(small_model(), recipe, digits()).save(directory.path());
+  CHECK(load_training_state(directory.path()).counters.at("dropout.seed") != recipe.seed);
+}
+
 TEST_CASE("a resumed run has the bits of one that was never stopped") {
   at_each_level([] {
     const TemporaryDirectory directory;
