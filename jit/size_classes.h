@@ -10,7 +10,7 @@
 namespace sinter::jit {
 
 /// A class of axes whose sizes the shape rules of the ops tie together. Sizes that merely happen to
-/// be equal stay apart.
+/// be equal stay apart: every trace with the same key has the same classes.
 using SizeClass = std::uint32_t;
 
 /// Names one axis of a leaf or a step.
@@ -29,15 +29,8 @@ class SizeClasses {
   const Axis& representative(SizeClass size_class) const { return representatives_[size_class]; }
 
  private:
-  std::size_t slot(Source source, int axis) const;
-  std::size_t find(std::size_t slot) const;
-  void join(std::size_t a, std::size_t b);
-  void join_step(const Trace& trace, std::size_t step);
-  void join_aligned(const Trace& trace, Source from, Source to);
-
   std::size_t leaf_count_;
-  mutable std::vector<std::uint32_t> parents_;  // max_rank slots for each leaf, then each step
-  std::vector<SizeClass> classes_;              // of each slot
+  std::vector<SizeClass> classes_;  // max_rank of them for each leaf, then each step
   std::vector<Axis> representatives_;
 };
 

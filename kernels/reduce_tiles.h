@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/sum_blocks.h"
 #include "kernels/tiles.h"
 
 namespace sinter::kernels {
@@ -13,10 +14,6 @@ namespace sinter::kernels {
 /// How two elements become one. Of amax and amin, NaN wins.
 enum class Combine : std::uint8_t { sum, prod, amax, amin };
 inline constexpr std::size_t combine_count = 4;
-
-/// Elements of a block of a row, and rows of a block of columns.
-inline constexpr std::int64_t row_block = 4096;
-inline constexpr std::int64_t column_block = 64;
 
 /// out[r] = the `extent` elements (1 to row_block) from `from + r * extent` combined.
 using RowsFunction = void (*)(const void* from, std::int64_t rows, std::int64_t extent, void* out);

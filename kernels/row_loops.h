@@ -11,6 +11,7 @@
 
 #include "kernels/math.h"
 #include "kernels/register_part.h"
+#include "kernels/sum_blocks.h"
 #include "kernels/vector.h"
 
 namespace sinter::kernels {
@@ -141,9 +142,6 @@ SINTER_INLINE C row_max(const C* x, std::ptrdiff_t n) {
 template <class C>
 inline constexpr C no_term = static_cast<C>(-0.0f);
 
-/// Elements in a block, and its lanes.
-inline constexpr std::ptrdiff_t sum_block = 4096, sum_lanes = 64;
-
 /// Four vectors of lanes for each of N running sums. Indices are constants wherever it matters, for
 /// the compiler keeps only such arrays in registers.
 template <class C, int N>
@@ -188,7 +186,7 @@ template <class C, int N, class Body>
 SINTER_INLINE void sum_one_block(std::ptrdiff_t begin, std::ptrdiff_t n, C (&sums)[N], Body body) {
   LaneSums<C, N> lanes;
   std::ptrdiff_t i = 0;
-  for (; i + sum_lanes <= n; i += sum_lanes) {
+  for (; i + row_lanes <= n; i += row_lanes) {
     lanes.each_vector_of_lanes([&](auto v) SINTER_LOOP_BODY {
       Vec<C> terms[N];
       body(begin + i + v() * vector_size, Whole(), terms);
@@ -219,7 +217,7 @@ template <class C>
 class BlockSums {
  public:
   [[gnu::noinline]] void add(C term, int level = 0) {
-    for (; level < levels - 1 && count_[level] == sum_block; ++level) {
+    for (; level < levels - 1 && count_[level] == row_block; ++level) {
       const C folded = fold_level(level);
       count_[level] = 0;
       put(level, term);
@@ -241,35 +239,35 @@ class BlockSums {
   static constexpr int levels = 4;
 
   void put(int level, C term) {
-    C& lane = lane_[level][count_[level] % sum_lanes];
-    lane = count_[level] < sum_lanes ? term : lane + term;
+    C& lane = lane_[level][count_[level] % row_lanes];
+    lane = count_[level] < row_lanes ? term : lane + term;
     ++count_[level];
   }
   C fold_level(int level) const {
-    C a[sum_lanes];
-    const std::ptrdiff_t filled = count_[level] < sum_lanes ? count_[level] : sum_lanes;
-    for (std::ptrdiff_t i = 0; i < sum_lanes; ++i) a[i] = i < filled ? lane_[level][i] : no_term<C>;
-    for (std::ptrdiff_t half = sum_lanes / 2; half > 0; half /= 2)
+    C a[row_lanes];
+    const std::ptrdiff_t filled = count_[level] < row_lanes ? count_[level] : row_lanes;
+    for (std::ptrdiff_t i = 0; i < row_lanes; ++i) a[i] = i < filled ? lane_[level][i] : no_term<C>;
+    for (std::ptrdiff_t half = row_lanes / 2; half > 0; half /= 2)
       for (std::ptrdiff_t i = 0; i < half; ++i) a[i] = a[i] + a[i + half];
     return a[0];
   }
 
-  C lane_[levels][sum_lanes];
+  C lane_[levels][row_lanes];
   std::ptrdiff_t count_[levels] = {};
 };
 
 /// N sums over a row of n elements; 0 for none.
 template <class C, int N, class Body>
 SINTER_INLINE void row_sums(std::ptrdiff_t n, C (&sums)[N], Body body) {
-  if (n <= sum_block) {
+  if (n <= row_block) {
     sum_one_block<C, N>(0, n, sums, body);
     for (C& sum : sums) sum = n == 0 ? C(0) : sum;
     return;
   }
   BlockSums<C> totals[N];
-  for (std::ptrdiff_t begin = 0; begin < n; begin += sum_block) {
+  for (std::ptrdiff_t begin = 0; begin < n; begin += row_block) {
     const std::ptrdiff_t left = n - begin;
-    sum_one_block<C, N>(begin, left < sum_block ? left : sum_block, sums, body);
+    sum_one_block<C, N>(begin, left < row_block ? left : row_block, sums, body);
     for (int k = 0; k < N; ++k) totals[k].add(sums[k]);
   }
   for (int k = 0; k < N; ++k) sums[k] = totals[k].total();
@@ -289,7 +287,6 @@ SINTER_INLINE C row_sum(std::ptrdiff_t n, Body body) {
 /// blocks' results are summed likewise. `storage` has room for column_levels rows of `width`, which
 /// is a multiple of 16.
 inline constexpr int column_levels = 6;
-inline constexpr std::ptrdiff_t column_block = 64;
 
 template <class C>
 class ColumnSums {

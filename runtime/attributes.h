@@ -7,6 +7,7 @@
 ///                                                               integer dtypes, real otherwise)
 ///   arange                                                      start, step (as constant)
 ///   random_*                                                    seed, ordinal (integers)
+///   reshape             axis of the input that each axis is, -1 for those made anew
 ///   permute             axis of the input for each axis
 ///   slice               step for each axis (not 0)              start for each axis (integers)
 ///   pick                which result
@@ -30,6 +31,10 @@
 ///   linear              activation, has bias, has residual
 ///   attention (_grad)   causal, has mask, has dropout           scale, p (real), seed, ordinal
 ///   foreach_map         lists, length, results of the body
+///   custom_gradient     (the payload: what computes the gradient)
+///
+/// The inputs of custom_gradient: the value it passes on, then what backward gives gradients of, of
+/// any shapes.
 ///
 /// The inputs of the ops of indexing.h, in order; indices are i32 or i64.
 ///
@@ -70,6 +75,14 @@ namespace sinter {
 
 /// A set of axes as a bit mask: bit i is axis i.
 constexpr bool has_axis(std::int64_t mask, int axis) { return (mask >> axis) & 1; }
+
+/// The axes in the mask, of a tensor of this rank.
+inline Dims masked_axes(std::int64_t mask, int rank) {
+  Dims axes;
+  for (int axis = 0; axis < rank; ++axis)
+    if (has_axis(mask, axis)) axes.push_back(axis);
+  return axes;
+}
 
 enum class Activation : std::uint8_t { none, relu, gelu, gelu_tanh, silu };
 

@@ -10,10 +10,14 @@
 namespace sinter {
 
 /// While alive, ops of this thread that profit run in `dtype` (bf16 or f16) and those that need
-/// precision in f32: matmul, linear, conv2d_patches and attention cast floating inputs to `dtype`;
-/// losses, and what PyTorch lists as f32 ops, cast 16-bit inputs to f32; all others take what
-/// comes. Casts are recorded and differentiable: parameters and their gradients stay in their own
-/// dtype.
+/// precision in f32:
+///   to `dtype`  matmul, linear (x, weight, bias), conv2d_patches, scaled_dot_product_attention
+///               (q, k, v; a mask stays): inputs of f32, f16 and bf16
+///   in f32      prod, whose 16-bit inputs are cast, and cross_entropy, which always computes in
+///               f32 and gives it
+/// All others take what comes and promote as ever, among them sums, means, norms, softmax,
+/// elementwise functions and concatenate. f64 and integers stay. Casts are recorded and
+/// differentiable: parameters and their gradients stay in their own dtype.
 class Autocast {
  public:
   explicit Autocast(DType dtype, Where at = Where::current());
@@ -40,7 +44,8 @@ class NoAutocast {
 /// What the thread's autocast says, if one is open.
 std::optional<DType> autocast_dtype();
 
-/// `a` as an op of the low-precision list takes it: cast when autocast is on and `a` is floating.
+/// `a` as an op of the low-precision list takes it: cast when autocast is on and `a` is floating
+/// but not f64.
 Tensor autocast_low(const Tensor& a, Where at);
 /// `a` as an op of the f32 list takes it: f16 and bf16 cast to f32 when autocast is on.
 Tensor autocast_high(const Tensor& a, Where at);

@@ -19,6 +19,16 @@ Tensor CompositeContext::wide(std::size_t i) const {
   return in_dtype(inputs[i], compute_dtype(inputs[i].dtype()), where);
 }
 
+Tensor CompositeContext::draw(std::size_t slot, const Shape& shape) const {
+  return record_op({.op = Op::random_uniform,
+                    .dtype = DType::f32,
+                    .shape = shape,
+                    .inputs = {},
+                    .slots = node.slots().subspan(slot),
+                    .differentiable = false,
+                    .where = where});
+}
+
 Tensor CompositeContext::narrow(const Tensor& a) const { return in_dtype(a, node.dtype, where); }
 
 bool has_decomposition(Op op) { return composite(op) != nullptr; }

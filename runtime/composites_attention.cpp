@@ -84,13 +84,7 @@ class Heads {
   Tensor dropped(const Tensor& p) const {
     if (c_.fixed(2) == 0) return p;
     const double rate = c_.real(1);
-    const Tensor draw = record_op({.op = Op::random_uniform,
-                                   .dtype = DType::f32,
-                                   .shape = p.shape(),
-                                   .inputs = {},
-                                   .slots = c_.node.slots().subspan(2),
-                                   .differentiable = false,
-                                   .where = at_});
+    const Tensor draw = c_.draw(2, p.shape());
     return where(greater_equal(draw, rate, at_), mul(p, 1 / (1 - rate), at_), 0.0, at_);
   }
 

@@ -102,14 +102,7 @@ Results cross_entropy_grad_parts(const CompositeContext& c) {
 Results dropout_parts(const CompositeContext& c) {
   const Where at = c.where;
   const double p = c.real(0);
-  const Tensor kept = greater_equal(record_op({.op = Op::random_uniform,
-                                               .dtype = DType::f32,
-                                               .shape = c.node.shape,
-                                               .inputs = {},
-                                               .slots = c.node.slots().subspan(1),
-                                               .differentiable = false,
-                                               .where = at}),
-                                    p, at);
+  const Tensor kept = greater_equal(c.draw(1, c.node.shape), p, at);
   return {c.narrow(where(kept, mul(c.wide(0), 1 / (1 - p), at), 0.0, at))};
 }
 

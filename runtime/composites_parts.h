@@ -22,6 +22,8 @@ struct CompositeContext {
   std::int64_t fixed(std::size_t i) const { return node.fixed()[i]; }
   double real(std::size_t i) const { return node.slots()[i].real; }
   std::int64_t integer(std::size_t i) const { return node.slots()[i].integer; }
+  /// The uniform draw that the slots from `slot` on name, of this shape.
+  Tensor draw(std::size_t slot, const Shape& shape) const;
 };
 
 using Composite = std::vector<Tensor> (*)(const CompositeContext&);

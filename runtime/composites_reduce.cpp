@@ -13,13 +13,6 @@ namespace {
 
 using Results = std::vector<Tensor>;
 
-Dims masked_axes(std::int64_t mask, int rank) {
-  Dims axes;
-  for (int axis = 0; axis < rank; ++axis)
-    if (has_axis(mask, axis)) axes.push_back(axis);
-  return axes;
-}
-
 /// The axes a reduction node reduces, and how many elements meet in each of its results.
 struct Reduced {
   Dims axes;

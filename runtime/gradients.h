@@ -35,6 +35,9 @@ GradientRule structure_gradient_rule(Op op);    ///< gradients_structure.cpp: vi
 GradientRule index_gradient_rule(Op op);        ///< gradients_index.cpp: movement by index
 GradientRule nn_gradient_rule(Op op);           ///< gradients_nn.cpp: matrix products, composites
 
+/// The rule of custom_gradient, in custom_gradient.cpp: what the user gave.
+std::vector<Tensor> differentiate_custom(const GradientContext& context);
+
 /// `g` summed to `shape`, from which it was broadcast.
 Tensor sum_to(const Tensor& g, const Shape& shape, Where at);
 

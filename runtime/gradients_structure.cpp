@@ -10,8 +10,6 @@
 
 namespace sinter {
 
-std::vector<Tensor> differentiate_custom(const GradientContext& context);  // custom_gradient.cpp
-
 namespace {
 
 std::vector<Tensor> pass_on(const GradientContext& context) { return {context.g()}; }
@@ -48,9 +46,7 @@ std::vector<Tensor> differentiate_sum(const GradientContext& context) {
 /// The product of the others: y / x without zeros; with one zero only that element has any.
 std::vector<Tensor> differentiate_prod(const GradientContext& context) {
   const Tensor& x = context.inputs[0];
-  Dims axes;
-  for (int i = 0; i < x.rank(); ++i)
-    if (has_axis(context.node.fixed()[0], i)) axes.push_back(i);
+  const Dims axes = masked_axes(context.node.fixed()[0], x.rank());
   if (axes.empty()) return {context.g()};
   const Tensor zero = sinter::equal(x, 0.0);
   const Tensor zeros_met = sum(cast(zero, i64), axes, true);
@@ -70,9 +66,7 @@ std::vector<Tensor> differentiate_norm(const GradientContext& context) {
 
 std::vector<Tensor> differentiate_extremum(const GradientContext& context) {
   const Tensor& x = context.inputs[0];
-  Dims axes;
-  for (int i = 0; i < x.rank(); ++i)
-    if (has_axis(context.node.fixed()[0], i)) axes.push_back(i);
+  const Dims axes = masked_axes(context.node.fixed()[0], x.rank());
   if (axes.empty()) return {context.g()};
   const Tensor chosen = sinter::equal(x, context.result);
   const Tensor ties = sum(cast(chosen, x.dtype()), axes, true);

@@ -16,18 +16,19 @@
 namespace sinter {
 namespace {
 
+// A channel whose stage does not exist yet says so.
 constexpr std::array table = {
-    LogChannelInfo{"graph_breaks", "Where a compiled function was split, and why."},
-    LogChannelInfo{"recompiles", "Why a function was compiled again: the guard that failed."},
+    LogChannelInfo{"graph_breaks", "Where a compiled function was split, and why. None yet."},
+    LogChannelInfo{"recompiles", "Why no program fitted: the guard that failed."},
     LogChannelInfo{"perf_hints", "What makes a program slower than it need be, and what to do."},
     LogChannelInfo{"guards", "The guards of each new entry."},
-    LogChannelInfo{"fusion", "Which merges were taken or refused, and why."},
-    LogChannelInfo{"schedule", "The loop structure chosen for each group."},
-    LogChannelInfo{"output_code", "The generated source."},
-    LogChannelInfo{"plan", "Steps, lifetimes, and the bytes of the arena."},
-    LogChannelInfo{"cache", "Hits, misses and refused entries of the caches."},
-    LogChannelInfo{"autotune", "What was measured, and what was chosen."},
-    LogChannelInfo{"replay", "What was captured for replay, and what runs again instead."},
+    LogChannelInfo{"fusion", "Which merges were taken or refused, and why. None yet."},
+    LogChannelInfo{"schedule", "The loop structure chosen for each group. None yet."},
+    LogChannelInfo{"output_code", "The generated source. None yet."},
+    LogChannelInfo{"plan", "Steps, lifetimes, and the bytes of the arena. None yet."},
+    LogChannelInfo{"cache", "Programs dropped because too many are kept."},
+    LogChannelInfo{"autotune", "What was measured, and what was chosen. None yet."},
+    LogChannelInfo{"replay", "What is replayed, and what runs again instead. None yet."},
 };
 static_assert(table.size() == static_cast<std::size_t>(LogChannel::warning));
 

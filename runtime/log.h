@@ -35,7 +35,7 @@ enum class LogChannel : std::uint8_t {
 
 struct LogChannelInfo {
   std::string_view name;
-  std::string_view meaning;  ///< What its records tell, in one sentence.
+  std::string_view meaning;  ///< What its records tell; "None yet." where nothing writes any.
 };
 
 /// The channels that can be turned on.

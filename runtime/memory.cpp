@@ -126,6 +126,11 @@ class MemoryCache {
     if (statistics_.cached_bytes > limit_) empty();
   }
 
+  std::size_t limit() {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(limit_);
+  }
+
   MemoryStatistics statistics() {
     const std::lock_guard lock(mutex_);
     return statistics_;
@@ -212,5 +217,7 @@ void reset_peak_memory() { cache().reset_peak(); }
 void release_cached_memory() { cache().release(); }
 
 void set_memory_cache_limit(std::size_t bytes) { cache().set_limit(bytes); }
+
+std::size_t memory_cache_limit() { return cache().limit(); }
 
 }  // namespace sinter

@@ -77,5 +77,6 @@ void release_cached_memory();
 /// Bytes of free blocks to keep at most, half of the machine's memory unless set. A block that
 /// would exceed them empties the cache first.
 void set_memory_cache_limit(std::size_t bytes);
+std::size_t memory_cache_limit();
 
 }  // namespace sinter

@@ -2,9 +2,11 @@
 /// Matrix products, norms, losses and attention: the ops of a transformer.
 ///
 /// Composites convert f16 and bf16 on entry, compute in f32 (layer_norm in f64 inside) and round
-/// once on exit, and so do their gradients. Matrix products and attention accumulate in f32 (f64
-/// for f64 and in small linear layers of f32, wrapping i64 for integers); how they are cut into
-/// pieces depends on shapes alone, so a run repeats bit for bit at any thread count.
+/// once on exit, and so do their gradients. Matrix products and attention accumulate in f32, in f64
+/// for f64, and in wrapping i64 for integers. Small ones of f32 accumulate in f64: products of at
+/// least 8 rows whose rows * columns * k is at most 2^21 (linear: 2^23), attention with queries *
+/// keys * (d + e) of at most 2^21 over all batches and heads, and its gradient. How they are cut
+/// into pieces depends on shapes alone, so a run repeats bit for bit at any thread count.
 ///
 /// \throws UsageError naming op, shapes or dtypes and the caller's line.
 #pragma once
@@ -35,7 +37,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
 Tensor conv2d_patches(const Tensor& image, const Tensor& weight, const Tensor& bias = {},
                       Where at = Where::current());
 
-/// Floating dtypes; the result has a's shape and, autocast apart, its dtype.
+/// Floating dtypes; the result has a's shape and dtype.
 Tensor softmax(const Tensor& a, std::int64_t axis = -1, Where at = Where::current());
 Tensor log_softmax(const Tensor& a, std::int64_t axis = -1, Where at = Where::current());
 

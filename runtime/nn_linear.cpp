@@ -30,7 +30,6 @@ Tensor record_matmul(const Tensor& a, const Tensor& b, Where at) {
   Shape shape = broadcast_leading(a, b, at);
   shape.push_back(a.shape()[a.rank() - 2]);
   shape.push_back(b.shape().back());
-  check_shape("matmul", shape, at);
   const std::array inputs{a.ref(), b.ref()};
   return record_op(
       {.op = Op::matmul, .dtype = a.dtype(), .shape = shape, .inputs = inputs, .where = at});
@@ -42,10 +41,10 @@ struct LinearOperands {
   Shape shape;  ///< of the result
 };
 
-void check_linear(const LinearOperands& operands, Where at) {
+void check_linear(std::string_view call, const LinearOperands& operands, Where at) {
   const auto& [x, weight, bias, residual, shape] = operands;
   const auto refuse = [&](std::string_view problem, const Tensor& a, const Tensor& b) {
-    usage_error("linear", fmt::format("{}: {}, {}", problem, describe(a), describe(b)), at);
+    usage_error(call, fmt::format("{}: {}, {}", problem, describe(a), describe(b)), at);
   };
   if (x.rank() < 1 || weight.rank() != 2)
     refuse("takes x [..., in] and weight [out, in]", x, weight);
@@ -56,10 +55,41 @@ void check_linear(const LinearOperands& operands, Where at) {
   if (bias.defined() && (bias.shape() != Shape{weight.shape()[0]} || !is_floating(bias.dtype())))
     refuse("the bias must be floating, [out] for the weight's [out, in]", bias, weight);
   if (residual.defined() && (residual.shape() != shape || !is_floating(residual.dtype())))
-    usage_error("linear",
+    usage_error(call,
                 fmt::format("the residual must be floating, of the result's shape {}: {}",
                             to_string(shape), describe(residual)),
                 at);
+}
+
+/// linear under the name its caller knows; the operands as given.
+Tensor record_linear(std::string_view call, LinearOperands operands, Activation activation,
+                     Where at) {
+  operands.x = autocast_low(operands.x, at);
+  operands.weight = autocast_low(operands.weight, at);
+  operands.bias = autocast_low(operands.bias, at);
+  const auto& [x, weight, bias, residual, shape] = operands;
+  operands.shape = x.shape();
+  if (x.rank() > 0 && weight.rank() > 0) operands.shape[x.rank() - 1] = weight.shape()[0];
+  check_linear(call, operands, at);
+
+  DType dtype = promote(x.dtype(), weight.dtype());
+  if (bias.defined()) dtype = promote(dtype, bias.dtype());
+  std::array<NodeRef, 4> inputs{in_dtype(x, dtype, at).ref(), in_dtype(weight, dtype, at).ref()};
+  std::size_t count = 2;
+  if (bias.defined()) inputs[count++] = in_dtype(bias, dtype, at).ref();
+  // A wider residual stays wide, as if it were added by an op of its own.
+  const bool joined = residual.defined() && promote(dtype, residual.dtype()) == dtype;
+  if (joined) inputs[count++] = in_dtype(residual, dtype, at).ref();
+  const std::array<std::int64_t, 3> fixed{static_cast<std::int64_t>(activation), bias.defined(),
+                                          joined};
+  const Tensor product = record_op({.op = Op::linear,
+                                    .dtype = dtype,
+                                    .shape = shape,
+                                    .inputs = {inputs.data(), count},
+                                    .fixed = fixed,
+                                    .where = at,
+                                    .call = call});
+  return residual.defined() && !joined ? add(product, residual, at) : product;
 }
 
 }  // namespace
@@ -87,30 +117,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
               const Tensor& residual, Where at) {
   require_defined("linear", x, at);
   require_defined("linear", weight, at);
-  LinearOperands operands{autocast_low(x, at), autocast_low(weight, at), autocast_low(bias, at),
-                          residual, x.shape()};
-  if (x.rank() > 0 && weight.rank() > 0) operands.shape[x.rank() - 1] = weight.shape()[0];
-  check_linear(operands, at);
-  check_shape("linear", operands.shape, at);
-
-  DType dtype = promote(operands.x.dtype(), operands.weight.dtype());
-  if (bias.defined()) dtype = promote(dtype, operands.bias.dtype());
-  std::array<NodeRef, 4> inputs{in_dtype(operands.x, dtype, at).ref(),
-                                in_dtype(operands.weight, dtype, at).ref()};
-  std::size_t count = 2;
-  if (bias.defined()) inputs[count++] = in_dtype(operands.bias, dtype, at).ref();
-  // A wider residual stays wide, as if it were added by an op of its own.
-  const bool joined = residual.defined() && promote(dtype, residual.dtype()) == dtype;
-  if (joined) inputs[count++] = in_dtype(residual, dtype, at).ref();
-  const std::array<std::int64_t, 3> fixed{static_cast<std::int64_t>(activation), bias.defined(),
-                                          joined};
-  const Tensor product = record_op({.op = Op::linear,
-                                    .dtype = dtype,
-                                    .shape = operands.shape,
-                                    .inputs = {inputs.data(), count},
-                                    .fixed = fixed,
-                                    .where = at});
-  return residual.defined() && !joined ? add(product, residual, at) : product;
+  return record_linear("linear", {x, weight, bias, residual, {}}, activation, at);
 }
 
 Tensor conv2d_patches(const Tensor& image, const Tensor& weight, const Tensor& bias, Where at) {
@@ -136,7 +143,8 @@ Tensor conv2d_patches(const Tensor& image, const Tensor& weight, const Tensor& b
   const Tensor rows =
       reshape(permute(cut, {0, 2, 4, 1, 3, 5}, at), {size[0], down, across, patch}, at);
   const Tensor features =
-      linear(rows, reshape(weight, {kernel[0], patch}, at), bias, Activation::none, {}, at);
+      record_linear("conv2d_patches", {rows, reshape(weight, {kernel[0], patch}, at), bias, {}, {}},
+                    Activation::none, at);
   return permute(features, {0, 3, 1, 2}, at);
 }
 

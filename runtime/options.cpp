@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "runtime/cpu/pool.h"
 #include "runtime/error.h"
 
 namespace sinter {
@@ -25,13 +26,14 @@ void read_compiler(std::string_view value, Options& options);
 void read_cache(std::string_view value, Options& options);
 void read_cache_size(std::string_view value, Options& options);
 
-constexpr int most_threads = 1024;
+constexpr std::string_view threads_allowed = "1 to 1024";
+static_assert(cpu::most_threads == 1024);
 
 constexpr std::array table = {
     OptionInfo{"SINTER_LEVEL", "interpret, eager",
                "How a graph is evaluated: slowly by its meaning, or by one kernel a node.",
                read_level},
-    OptionInfo{"SINTER_THREADS", "1 to 1024",
+    OptionInfo{"SINTER_THREADS", threads_allowed,
                "Use at most this many threads; affinity and container quotas hold all the same.",
                read_threads},
     OptionInfo{"SINTER_CPU", "auto, avx512, avx2, portable",
@@ -64,7 +66,8 @@ void read_level(std::string_view value, Options& options) {
 void read_threads(std::string_view value, Options& options) {
   const char* end = value.data() + value.size();
   const auto [stop, error] = std::from_chars(value.data(), end, options.threads);
-  if (error != std::errc{} || stop != end || options.threads < 1 || options.threads > most_threads)
+  if (error != std::errc{} || stop != end || options.threads < 1 ||
+      options.threads > cpu::most_threads)
     refuse(row("SINTER_THREADS"), value);
 }
 

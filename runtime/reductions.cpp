@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/attributes.h"
+#include "runtime/autocast.h"
 #include "runtime/elementwise.h"
 #include "runtime/record.h"
 #include "runtime/views.h"
@@ -122,7 +123,7 @@ Tensor sum(const Tensor& a, const Dims& axes, bool keepdim, Where at) {
   return accumulate(Op::sum, a, axes, keepdim, at);
 }
 Tensor prod(const Tensor& a, const Dims& axes, bool keepdim, Where at) {
-  return accumulate(Op::prod, a, axes, keepdim, at);
+  return accumulate(Op::prod, autocast_high(a, at), axes, keepdim, at);
 }
 Tensor mean(const Tensor& a, const Dims& axes, bool keepdim, Where at) {
   return floating_reduction(Op::mean, a, axes, keepdim, at);

@@ -9,8 +9,9 @@ namespace sinter {
 int threads() { return cpu::threads(); }
 
 void set_threads(int count, Where where) {
-  if (count < 1 || count > 1024)
-    usage_error("set_threads", fmt::format("the count must be 1 to 1024, not {}", count), where);
+  if (count < 1 || count > cpu::most_threads)
+    usage_error("set_threads",
+                fmt::format("the count must be 1 to {}, not {}", cpu::most_threads, count), where);
   cpu::set_threads(count);
 }
 

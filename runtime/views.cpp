@@ -64,11 +64,28 @@ Shape resolve_shape(const Tensor& a, const Shape& shape, Where at) {
   return resolved;
 }
 
+/// For each axis of `to` the axis of `from` that it is, or -1: the first axes while they agree, and
+/// the last.
+Dims kept_axes(const Shape& from, const Shape& to) {
+  const int shared = std::min(from.rank(), to.rank());
+  int first = 0, last = 0;
+  while (first < shared && from[first] == to[first]) ++first;
+  while (last < shared - first && from[from.rank() - 1 - last] == to[to.rank() - 1 - last]) ++last;
+  Dims kept;
+  for (int axis = 0; axis < to.rank(); ++axis) {
+    const bool at_end = axis >= to.rank() - last;
+    kept.push_back(axis < first ? axis : at_end ? axis + from.rank() - to.rank() : -1);
+  }
+  return kept;
+}
+
 }  // namespace
 
 Tensor reshape(const Tensor& a, const Shape& shape, Where at) {
   require_defined("reshape", a, at);
-  return record_view(Op::reshape, a, resolve_shape(a, shape, at), {}, {}, at);
+  const Shape resolved = resolve_shape(a, shape, at);
+  const Dims kept = kept_axes(a.shape(), resolved);
+  return record_view(Op::reshape, a, resolved, {kept.begin(), kept.end()}, {}, at);
 }
 
 Tensor flatten(const Tensor& a, Where at) {

@@ -91,6 +91,8 @@ TEST_CASE("bad input: products") {
   REFUSES("conv2d_patches", conv2d_patches(f({1, 1, 1}), f({1, 1, 1, 1})));
   REFUSES("conv2d_patches", conv2d_patches(f({1, 1, 3, 3}), f({1, 1, 2, 2})));
   REFUSES("conv2d_patches", conv2d_patches(f({1, 1, 2, 2}), f({1, 1, 0, 2})));
+  REFUSES("conv2d_patches", conv2d_patches(f({1, 1, 2, 2}), f({1, 1, 2, 2}), f({2})));
+  REFUSES("conv2d_patches", conv2d_patches(f({1, 1, 2, 2}), f({1, 1, 2, 2}), n({1})));
 }
 
 TEST_CASE("bad input: norms and losses") {

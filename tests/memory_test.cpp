@@ -12,8 +12,6 @@
 namespace sinter {
 namespace {
 
-constexpr std::size_t default_limit = std::size_t{1} << 34;
-
 TEST_CASE("memory: blocks are aligned, writable and counted") {
   release_cached_memory();
   const MemoryStatistics before = memory_statistics();
@@ -62,6 +60,7 @@ TEST_CASE("memory: the peak is the most in use at once") {
 
 TEST_CASE("memory: the cache keeps to its limit") {
   release_cached_memory();
+  const std::size_t before = memory_cache_limit();
   set_memory_cache_limit(3 << 20);
   {
     std::vector<BufferRef> buffers;
@@ -73,7 +72,8 @@ TEST_CASE("memory: the cache keeps to its limit") {
   CHECK(memory_statistics().cached_bytes == 0);
   Buffer::allocate(5000);
   CHECK(memory_statistics().cached_bytes == 0);
-  set_memory_cache_limit(default_limit);
+  set_memory_cache_limit(before);
+  CHECK(memory_cache_limit() == before);
 }
 
 TEST_CASE("memory: what cannot be had is an error that names the bytes") {

@@ -14,7 +14,7 @@ import sys
 import tree
 
 kernels_may_see = {
-    "runtime/device.h", "runtime/dtype.h", "runtime/error.h", "runtime/memory.h", "runtime/op.h",
+    "runtime/dtype.h", "runtime/error.h", "runtime/memory.h", "runtime/op.h",
     "runtime/ops.def", "runtime/shape.h", "runtime/storage.h",
 }  # and runtime/cpu/
 folders_seen = {
@@ -32,6 +32,7 @@ folders_seen = {
 # Stages of one row may include each other.
 jit_order = [
     ["trace"],
+    ["size_rules"],
     ["size_classes"],
     ["decompose"],
     ["simplify"],

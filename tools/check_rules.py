@@ -78,7 +78,8 @@ def check_name(path):
 def check_build_lists():
     """Every source is listed in its folder's meson.build, and lists are sorted."""
     for folder in tree.code_folders:
-        text = tree.read(f"{folder}/meson.build")
+        build = tree.root / folder / "meson.build"
+        text = build.read_text(encoding="utf-8") if build.is_file() else ""
         blocks = re.findall(r"files\(\n(.*?)\n?\s*\)", text, re.DOTALL)
         listed = set(re.findall(r"'([^']+\.\w+)'", text))
         for path in tree.sources():

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -66,13 +67,13 @@ class Failure {
 
 /// One region: its tasks in as many contiguous shares as threads take part. A thread works on its
 /// own share first, so that it meets again what it has in its cache, and then on the others'.
-struct Region {
+struct Tasks {
   struct alignas(64) Share {
     std::atomic<std::int64_t> next{0};
     std::int64_t end = 0;
   };
 
-  explicit Region(int threads) : shares(static_cast<std::size_t>(threads)) {}
+  explicit Tasks(int threads) : shares(static_cast<std::size_t>(threads)) {}
 
   void reset(std::int64_t tasks, const TaskBody& task_body, Failure& task_failure) {
     const int count = static_cast<int>(std::min(tasks, static_cast<std::int64_t>(shares.size())));
@@ -148,9 +149,7 @@ class Pool {
   void run(std::int64_t tasks, TaskBody body) {
     Failure failure;
     region_.reset(tasks, body, failure);
-    const std::uint32_t number =
-        (state_.load(std::memory_order_relaxed) + number_one) & number_mask;
-    state_.store(open_bit | number);
+    state_.store(open_bit | next_number());
     if (sleeping_.load() > 0) state_.notify_all();
     region_.take_tasks(0);
     state_.fetch_and(~open_bit);
@@ -206,7 +205,7 @@ class Pool {
     return !stopping_.load();
   }
 
-  Region region_;
+  Tasks region_;
   /// Spinning threads would take the cores from those that work where there are not enough.
   std::chrono::nanoseconds spin_time_ = threads() > processor().usable_cores
                                             ? std::chrono::nanoseconds(0)
@@ -309,7 +308,8 @@ int threads() {
 }
 
 void set_threads(int count) {
-  if (count < 1 || count > 1024) throw UsageError("set_threads: the count must be 1 to 1024");
+  if (count < 1 || count > most_threads)
+    throw UsageError("set_threads: the count must be 1 to " + std::to_string(most_threads));
   if (in_task) throw UsageError("set_threads: not from inside a task");
   PoolState& shared = state();
   const std::lock_guard lock(shared.mutex);

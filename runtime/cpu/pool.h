@@ -41,7 +41,10 @@ void parallel_for(std::int64_t tasks, TaskBody body);
 /// Threads that a region uses, the caller's included: default_threads() unless set.
 int threads();
 
-/// Changes the number of threads, at least 1; waits for a running region to end.
+/// No more threads than these may be asked for.
+inline constexpr int most_threads = 1024;
+
+/// Changes the number of threads, from 1 to most_threads; waits for a running region to end.
 void set_threads(int count);
 
 /// While alive, this thread rounds to nearest, keeps denormals and raises no floating-point traps,

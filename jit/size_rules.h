@@ -1,0 +1,42 @@
+/// \file
+/// The shape rules of the ops as joins of axes whose sizes are equal whenever the key of the trace
+/// is the same.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "jit/trace.h"
+
+namespace sinter::jit {
+
+const Shape& shape_of(const Trace& trace, Source source);
+
+/// The number of an axis among max_rank for each leaf, then for each step.
+std::size_t axis_slot(std::size_t leaf_count, Source source, int axis);
+
+/// Sets of axes that are joined; negative axes count from the end.
+class SizeJoins {
+ public:
+  explicit SizeJoins(const Trace& trace);
+
+  /// Checks that the sizes are equal.
+  void join(Source a, int axis_a, Source b, int axis_b);
+  /// All axes of two shapes that are equal.
+  void join_all(Source a, Source b);
+  /// The axes of `from` with those of `to` it is broadcast to, counted from the end, without the
+  /// last `skipped`.
+  void join_broadcast(Source from, Source to, int skipped = 0);
+
+  /// The slot that stands for the set of `slot`: the lowest, so that leaves lead steps.
+  std::size_t leader(std::size_t slot);
+
+ private:
+  const Trace& trace_;
+  std::vector<std::uint32_t> parents_;
+};
+
+/// Joins the axes of a step with those of its operands.
+void join_sizes(const Trace& trace, std::size_t step, SizeJoins& joins);
+
+}  // namespace sinter::jit
