@@ -144,10 +144,8 @@ def run_jobs(jobs):
 
 
 def run_full():
+    """What takes longest comes last, so that a fault shows early."""
     totals = Totals()
-    print("==== exhaustive sweeps and long fuzzing", flush=True)
-    for suite in ("exhaustive", "fuzz_long"):
-        totals.add(run_jobs(suites("build", f"{suite}: ", suite)))
     for folder in ("build-clang", "build-asan", "build-tsan"):
         built = build(folder)
         totals.add(built)
@@ -161,6 +159,9 @@ def run_full():
             for path in tidied
         )
     )
+    print("==== long fuzzing and exhaustive sweeps", flush=True)
+    for suite in ("fuzz_long", "exhaustive"):
+        totals.add(run_jobs(suites("build", f"{suite}: ", suite)))
     return totals
 
 
