@@ -83,14 +83,16 @@ class MemoryCache {
 
   Buffer* make(std::size_t bytes) {
     const std::size_t capacity = block_size(bytes).bytes;
-    std::byte* data = system_allocate(capacity);
-    if (data == nullptr) {
+    auto* buffer = new Buffer;  // first, as it can throw
+    buffer->data_ = system_allocate(capacity);
+    if (buffer->data_ == nullptr) {
       release();
-      data = system_allocate(capacity);
+      buffer->data_ = system_allocate(capacity);
     }
-    if (data == nullptr) refuse(bytes);
-    auto* buffer = new Buffer;
-    buffer->data_ = data;
+    if (buffer->data_ == nullptr) {
+      delete buffer;
+      refuse(bytes);
+    }
     buffer->capacity_ = capacity;
     const std::lock_guard lock(mutex_);
     count(static_cast<std::int64_t>(capacity));

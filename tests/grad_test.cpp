@@ -164,13 +164,17 @@ TEST_CASE("a value that a gradient still needs is not overwritten by a read insi
     const Variable w(floats({1, 2}), "w", false);
     w.value().evaluate();
     const Tensor x = floats({3, 4}), other = floats({1}) + 1;
+    const auto fixed = [&] {  // the walk holds it, but nothing below it
+      const NoGrad no_grad;
+      return w * 2;
+    };
     const Tensor y =
         custom_gradient([](const std::vector<Tensor>& in) { return in[0] * 1; },
                         [&](const std::vector<Tensor>&, const Tensor&, const Tensor& g) {
                           other.evaluate();
                           return std::vector<Tensor>{g * 1};
                         },
-                        {x * (w * 2)});
+                        {x * fixed()});
     const Tensor loss = sum(y);
     w.set(w * 10);
     const Tensor g = grad(loss, std::vector<Tensor>{x})[0];

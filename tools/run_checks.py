@@ -21,9 +21,11 @@ doctest_totals = re.compile(
     r"\[doctest\] test cases: +(\d+) \| +(\d+) passed \| +(\d+) failed \| +(\d+) skipped"
 )
 sanitizer_options = {
-    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_init_order=1",
+    # Tests ask for more memory than there is.
+    "ASAN_OPTIONS":
+        "allocator_may_return_null=1:detect_stack_use_after_return=1:strict_init_order=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+    "TSAN_OPTIONS": "allocator_may_return_null=1:halt_on_error=1:second_deadlock_stack=1",
 }
 
 

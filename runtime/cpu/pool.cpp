@@ -223,6 +223,7 @@ struct PoolState {
   Pool* pool = nullptr;
   int wanted = 0;  ///< 0 for default_threads()
   bool exiting = false;
+  PoolState* of_parent = nullptr;  ///< before a fork; its threads and locks are not to be touched
 };
 
 std::atomic<PoolState*> pool_state{nullptr};
@@ -251,7 +252,8 @@ void after_fork_in_parent() {
 
 void after_fork_in_child() {
   auto* fresh = new PoolState;
-  fresh->wanted = pool_state.load()->wanted;
+  fresh->of_parent = pool_state.load();
+  fresh->wanted = fresh->of_parent->wanted;
   pool_state.store(fresh);
 }
 
