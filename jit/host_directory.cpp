@@ -36,7 +36,7 @@ void add_alive(std::int64_t change) {
 }
 
 void wait_at_exit() {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while ((of_this_process(alive.load()) & 0xffff'ffffu) != 0 &&
          std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

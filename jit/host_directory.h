@@ -7,7 +7,7 @@
 namespace sinter::jit {
 
 /// A new directory that only this user may enter, removed with what is in it at the end of the
-/// scope. A program that ends meanwhile waits for it, for ten seconds at most.
+/// scope. A program that ends meanwhile waits for it, for a minute at most.
 class HostDirectory {
  public:
   /// \param parent where temporary files go: TMPDIR, or nothing for the system's place.

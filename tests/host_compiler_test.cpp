@@ -68,7 +68,7 @@ bool works(const std::string& image, int number) {
 int in_child(const std::function<bool()>& body) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);
+    ::alarm(250);
     bool good = false;
     try {
       good = body();

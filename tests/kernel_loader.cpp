@@ -82,7 +82,7 @@ bool run(int first, int count, int threads, bool forks) {
     others.emplace_back([&] { good += sinter::jit::load_and_try(cache, first, count); });
   const pid_t child = forks ? ::fork() : -1;
   if (child == 0) {
-    ::alarm(60);
+    ::alarm(250);
     ::_exit(sinter::jit::load_and_try(cache, first, count) ? 0 : 1);
   }
   for (std::thread& other : others) other.join();
