@@ -106,11 +106,12 @@ void join_index_add(const Rule& rule) {
 
 /// Tensors at one position of the lists have one shape, or none.
 void join_foreach(const Rule& rule) {
-  const int lists = rule.fixed(0), length = rule.fixed(1);
-  for (int i = 0; i < length; ++i) {
+  const auto lists = static_cast<std::size_t>(rule.fixed(0));
+  const auto length = static_cast<std::size_t>(rule.fixed(1));
+  for (std::size_t i = 0; i < length; ++i) {
     const Source* first = i == 0 && rule.node.shape.rank() > 0 ? &rule.self : nullptr;
-    for (int list = 0; list < lists; ++list) {
-      const Source& own = rule.inputs[static_cast<std::size_t>(list * length + i)];
+    for (std::size_t list = 0; list < lists; ++list) {
+      const Source& own = rule.inputs[list * length + i];
       if (rule.rank(own) == 0) continue;
       if (first != nullptr) rule.joins.join_all(own, *first);
       first = &own;

@@ -189,18 +189,20 @@ void reduce_pass(Combine combine, const PassInput& input, std::int64_t outer, st
   const auto item = static_cast<std::int64_t>(item_size(input.compute));
   auto* const result = static_cast<std::byte*>(out);
   PassInput from = input;
-  std::unique_ptr<std::byte[]> held, partial;
+  std::unique_ptr<std::byte[]> held;
   while (true) {
     const Source source(from);
     if (extent == 1) return convert(source, outer * inner, item, result);
     const std::int64_t blocks = ceil_div(extent, inner == 1 ? row_block : column_block);
     const std::int64_t count = outer * blocks * inner;
-    if (blocks > 1)
+    const bool last = blocks == 1;
+    std::unique_ptr<std::byte[]> partial;
+    if (!last)
       partial = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(count * item));
-    std::byte* const to = blocks > 1 ? partial.get() : result;
+    std::byte* const to = last ? result : partial.get();
     if (inner == 1) RowPass(combine, source, input.compute, outer, extent, to).run();
     else ColumnPass(combine, source, input.compute, outer, extent, inner, to).run();
-    if (blocks == 1) return;
+    if (last) return;
     held = std::move(partial);
     from = {{held.get(), input.compute, {count}, {1}}, input.compute};
     extent = blocks;

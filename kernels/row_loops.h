@@ -246,6 +246,7 @@ class BlockSums {
   C fold_level(int level) const {
     C a[row_lanes];
     const std::ptrdiff_t filled = count_[level] < row_lanes ? count_[level] : row_lanes;
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): put has set what is filled
     for (std::ptrdiff_t i = 0; i < row_lanes; ++i) a[i] = i < filled ? lane_[level][i] : no_term<C>;
     for (std::ptrdiff_t half = row_lanes / 2; half > 0; half /= 2)
       for (std::ptrdiff_t i = 0; i < half; ++i) a[i] = a[i] + a[i + half];
