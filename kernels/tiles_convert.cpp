@@ -9,16 +9,16 @@ namespace {
 
 // From one compute type to another. An int32 vector stands for the narrow integer types.
 
-SINTER_INLINE VecF to(const VecI32& x, VecF) { return to_f32(x); }
-SINTER_INLINE VecD to(const VecI32& x, VecD) { return to_f64(to_i64(x)); }
-SINTER_INLINE VecI to(const VecI32& x, VecI) { return to_i64(x); }
-SINTER_INLINE VecF to(const VecI& x, VecF) { return to_f32(x); }
-SINTER_INLINE VecD to(const VecI& x, VecD) { return to_f64(x); }
-SINTER_INLINE VecI to(const VecI& x, VecI) { return x; }
-SINTER_INLINE VecF to(const VecF& x, VecF) { return x; }
-SINTER_INLINE VecD to(const VecF& x, VecD) { return to_f64(x); }
-SINTER_INLINE VecF to(const VecD& x, VecF) { return to_f32(x); }
-SINTER_INLINE VecD to(const VecD& x, VecD) { return x; }
+SINTER_INLINE VecF to(const VecI32& x, const VecF&) { return to_f32(x); }
+SINTER_INLINE VecD to(const VecI32& x, const VecD&) { return to_f64(to_i64(x)); }
+SINTER_INLINE VecI to(const VecI32& x, const VecI&) { return to_i64(x); }
+SINTER_INLINE VecF to(const VecI& x, const VecF&) { return to_f32(x); }
+SINTER_INLINE VecD to(const VecI& x, const VecD&) { return to_f64(x); }
+SINTER_INLINE VecI to(const VecI& x, const VecI&) { return x; }
+SINTER_INLINE VecF to(const VecF& x, const VecF&) { return x; }
+SINTER_INLINE VecD to(const VecF& x, const VecD&) { return to_f64(x); }
+SINTER_INLINE VecF to(const VecD& x, const VecF&) { return to_f32(x); }
+SINTER_INLINE VecD to(const VecD& x, const VecD&) { return x; }
 
 /// Truncated; `lowest` where the truncated value is not in [low, high).
 SINTER_INLINE VecI truncated(const VecD& x, double low, double high, std::int64_t lowest) {
@@ -26,8 +26,10 @@ SINTER_INLINE VecI truncated(const VecD& x, double low, double high, std::int64_
   const auto fits = both(whole >= low, whole < high);
   return select(fits, to_i64(select(fits, whole, VecD(0.0))), VecI(lowest));
 }
-SINTER_INLINE VecI to(const VecD& x, VecI) { return truncated(x, -0x1p63, 0x1p63, INT64_MIN); }
-SINTER_INLINE VecI to(const VecF& x, VecI) { return to(to_f64(x), VecI()); }
+SINTER_INLINE VecI to(const VecD& x, const VecI&) {
+  return truncated(x, -0x1p63, 0x1p63, INT64_MIN);
+}
+SINTER_INLINE VecI to(const VecF& x, const VecI&) { return to(to_f64(x), VecI()); }
 
 template <class V>
 SINTER_INLINE VecI integer_in(const V& x, double low, double high, std::int64_t lowest) {

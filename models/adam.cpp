@@ -243,7 +243,7 @@ Tensor clip_by_global_norm(std::vector<Tensor>& gradients, double largest, Where
     norms.push_back(cast(norm(gradient), f32));
   }
   if (norms.empty()) return zeros({});
-  const Tensor total = norm(stack(norms));
+  Tensor total = norm(stack(norms));
   const Tensor scale = minimum(largest / (total + 1e-6), 1.0);
   std::map<DType, std::vector<std::size_t>> by_dtype;
   for (std::size_t i = 0; i < gradients.size(); ++i)

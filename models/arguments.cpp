@@ -34,19 +34,19 @@ Option::Option(std::string name, std::string meaning, T& value, Fill fill)
       value_([&value] { return fmt::format("{}", value); }),
       fill_(std::move(fill)) {}
 
-Option::Option(std::string name, std::string meaning, std::int64_t& value)
+Option::Option(const std::string& name, std::string meaning, std::int64_t& value)
     : Option(name, std::move(meaning), value, number(name, value)) {}
 
-Option::Option(std::string name, std::string meaning, std::uint64_t& value)
+Option::Option(const std::string& name, std::string meaning, std::uint64_t& value)
     : Option(name, std::move(meaning), value, number(name, value)) {}
 
-Option::Option(std::string name, std::string meaning, int& value)
+Option::Option(const std::string& name, std::string meaning, int& value)
     : Option(name, std::move(meaning), value, number(name, value)) {}
 
-Option::Option(std::string name, std::string meaning, double& value)
+Option::Option(const std::string& name, std::string meaning, double& value)
     : Option(name, std::move(meaning), value, number(name, value)) {}
 
-Option::Option(std::string name, std::string meaning, std::string& value)
+Option::Option(const std::string& name, std::string meaning, std::string& value)
     : Option(name, std::move(meaning), value, [name, &value](std::string_view text) {
         if (text.empty()) refuse(fmt::format("--{}: the value is empty", name));
         value = text;
@@ -59,8 +59,8 @@ Option::Option(std::string name, std::string meaning, bool& value)
   shown_.clear();
 }
 
-Option::Option(std::string name, std::string meaning, std::string& value,
-               std::vector<std::string> allowed)
+Option::Option(const std::string& name, const std::string& meaning, std::string& value,
+               const std::vector<std::string>& allowed)
     : Option(
           name, fmt::format("{}: {}", meaning, fmt::join(allowed, ", ")), value,
           [name, allowed, &value](std::string_view text) {

@@ -19,16 +19,16 @@ class Option {
  public:
   using Fill = std::function<void(std::string_view text)>;
 
-  Option(std::string name, std::string meaning, std::int64_t& value);
-  Option(std::string name, std::string meaning, std::uint64_t& value);
-  Option(std::string name, std::string meaning, int& value);
-  Option(std::string name, std::string meaning, double& value);
-  Option(std::string name, std::string meaning, std::string& value);
+  Option(const std::string& name, std::string meaning, std::int64_t& value);
+  Option(const std::string& name, std::string meaning, std::uint64_t& value);
+  Option(const std::string& name, std::string meaning, int& value);
+  Option(const std::string& name, std::string meaning, double& value);
+  Option(const std::string& name, std::string meaning, std::string& value);
   /// A switch: takes no text, sets `value`.
   Option(std::string name, std::string meaning, bool& value);
   /// One of `allowed`.
-  Option(std::string name, std::string meaning, std::string& value,
-         std::vector<std::string> allowed);
+  Option(const std::string& name, const std::string& meaning, std::string& value,
+         const std::vector<std::string>& allowed);
 
   const std::string& name() const { return name_; }
   bool takes_text() const { return takes_text_; }

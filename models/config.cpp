@@ -179,7 +179,7 @@ void read_decoder(const Members& members, Gpt2Config& decoder) {
 }
 
 /// Writes them, in the order of the table.
-struct Writer {
+struct Writer {  // NOLINT(bugprone-exception-escape): the destructor of a Json frees, no more
   Json json;
 
   void size(const char* key, std::int64_t value) { json[key] = value; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 namespace sinter::models {
@@ -11,7 +12,7 @@ namespace {
 /// 0 to levels - 1.
 int level(float value, float white, int levels) {
   const float scaled = std::clamp(value / white, 0.0f, 1.0f) * static_cast<float>(levels - 1);
-  return static_cast<int>(scaled + 0.5f);
+  return static_cast<int>(std::lround(scaled));
 }
 
 }  // namespace

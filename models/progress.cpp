@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace sinter::models {
@@ -13,7 +14,7 @@ constexpr std::chrono::milliseconds bar_interval{200};
 constexpr std::chrono::seconds line_interval{10};
 
 std::string duration(double seconds) {
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  const auto whole = std::int64_t{std::lround(seconds)};
   if (whole >= 3600)
     return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);

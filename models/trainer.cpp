@@ -78,7 +78,7 @@ Tensor Trainer::step() {
       if (gradient.defined()) gradient /= parts;
   }
   if (recipe_.clip_norm > 0) clip_by_global_norm(gradients, recipe_.clip_norm);
-  const Tensor reported = detach(loss);  // now, to be computed with the step
+  Tensor reported = detach(loss);  // now, to be computed with the step
   optimizer_->set_learning_rate(recipe_.schedule().rate(steps_done_ + 1));
   optimizer_->step(gradients);
   ++steps_done_;

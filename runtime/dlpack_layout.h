@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+// NOLINTBEGIN(readability-identifier-naming): the names are DLPack's
 extern "C" {
 
 /// kDLCPU and so on.
@@ -44,3 +45,4 @@ struct DLManagedTensor {
   void (*deleter)(DLManagedTensor* self);
 };
 }
+// NOLINTEND(readability-identifier-naming)

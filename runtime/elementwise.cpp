@@ -105,6 +105,7 @@ Tensor record_elementwise(Op op, std::span<const Operand> operands, Where at) {
 Operand::Operand(const Variable& variable, Where where)
     : tensor_(variable.value(where)), where_(where) {}
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as in every function of operands
 Tensor clamp(const Tensor& a, Operand low, Operand high, Where at) {
   require_defined("clamp", a, at);
   // Not by minimum and maximum alone: at a limit the whole gradient is that of `a`.
@@ -135,9 +136,11 @@ Tensor cast(const Tensor& a, DType dtype, Where at) {
   return in_dtype(a, dtype, at);
 }
 
+// NOLINTBEGIN(performance-unnecessary-value-param): as in every function of operands
 Tensor operator-(Operand a) { return neg(a.tensor(), a.where()); }
 Tensor operator!(Operand a) { return logical_not(a.tensor(), a.where()); }
 Tensor operator~(Operand a) { return bitwise_not(a.tensor(), a.where()); }
+// NOLINTEND(performance-unnecessary-value-param)
 
 #define SINTER_OPERATOR(symbol, name)            \
   Tensor operator symbol(Operand a, Operand b) { \

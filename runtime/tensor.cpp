@@ -71,6 +71,7 @@ void read_elements(const Tensor& tensor, Where at, Store&& store) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is the node of a call that ends here
 Tensor::Tensor(NodeRef node) : node_(node.get()) {
   if (node_) node_->retain_handle();
 }

@@ -64,7 +64,7 @@ TEST_CASE("dlpack: a foreign tensor is used in place and given back once") {
   {
     const Tensor tensor = from_dlpack(&foreign.managed);
     CHECK(tensor.to_host<float>() == Floats{0, 1, 2, 3, 4, 5});
-    const Tensor second = tensor;
+    const Tensor second = tensor;  // NOLINT(performance-unnecessary-copy-initialization)
     CHECK(foreign.deleted == 0);
   }
   CHECK(foreign.deleted == 1);

@@ -214,7 +214,7 @@ TEST_CASE("a program keeps nothing of what a closure captured") {
   at_each_level([] {
     const auto owned = std::make_shared<int>(1);
     const std::weak_ptr<int> watched = owned;
-    const auto run = [](std::shared_ptr<int> captured) {
+    const auto run = [](const std::shared_ptr<int>& captured) {
       const Tensor y =
           custom_gradient([](const std::vector<Tensor>& in) { return in[0] * 2; },
                           [captured](const std::vector<Tensor>&, const Tensor&, const Tensor& g) {

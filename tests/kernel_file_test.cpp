@@ -51,9 +51,9 @@ TEST_CASE("kernel file: lengths that do not fit are refused even with a right ch
     std::string content = bytes.substr(24);
     content[i] = '\x7f';
     const Digest digest = digest_of(content);
-    const std::string sum(reinterpret_cast<const char*>(&digest), sizeof digest);
-    if (const auto read = decode(bytes.substr(0, 8) + sum + content, problem))
-      CHECK(encode(*read).substr(24) == content);
+    std::string changed = bytes.substr(0, 8);
+    changed.append(reinterpret_cast<const char*>(&digest), sizeof digest).append(content);
+    if (const auto read = decode(changed, problem)) CHECK(encode(*read).substr(24) == content);
   }
 }
 

@@ -95,7 +95,7 @@ TEST_CASE("memory: borrowed memory is the user's, and given back once") {
   int deleted = 0;
   {
     const BufferRef buffer = Buffer::borrow(values, sizeof values, [&] { ++deleted; });
-    const BufferRef other = buffer;
+    const BufferRef other = buffer;  // NOLINT(performance-unnecessary-copy-initialization)
     CHECK(buffer->external());
     CHECK(buffer->data() == reinterpret_cast<std::byte*>(values));
     CHECK(deleted == 0);

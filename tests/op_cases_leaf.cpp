@@ -253,7 +253,7 @@ Cases foreach_map_cases() {
            .inputs = {{{3, 5}}, {{4}}, {{3, 5}}, {{4}}, {{}}},
            .run =
                [joined](const Tensors& x) {
-                 const Tensor shared = x[4];
+                 const Tensor& shared = x[4];
                  const auto body = [&](const Tensors& of) {
                    const Tensor product = of[0] * of[1];
                    return Tensors{product + shared, where(of[0] < of[1], product, 0.5)};

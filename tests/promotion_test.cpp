@@ -1,6 +1,7 @@
 // The dtype of a result for every pair of dtypes, against PyTorch's (golden/promotion.json).
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -76,7 +77,7 @@ TEST_CASE("every pair of dtypes and kinds of operand promotes as in PyTorch") {
             if (row[i].is_null()) continue;
             const std::string right = columns[i];
             const std::string what =
-                name + " of " + left_kind + " " + left + " and " + right_kind + " " + right;
+                fmt::format("{} of {} {} and {} {}", name, left_kind, left, right_kind, right);
             CAPTURE(what);
             const Tensor result =
                 op(operand(left_kind, left), operand(right_kind, right), Where::current());
