@@ -55,9 +55,23 @@ bool forward_batch(const ConstView& view) {
   return true;
 }
 
+/// Whether each axis, in order of strides, steps over all that lies inside of it: the library
+/// refuses axes that interleave, though no two elements share a place.
+bool is_nested(const ConstView& view) {
+  const auto walks = [&](int axis) { return view.shape[axis] > 1 && view.strides[axis] != 0; };
+  for (int inner = 0; inner < view.shape.rank(); ++inner)
+    for (int outer = 0; outer < view.shape.rank(); ++outer) {
+      if (inner == outer || !walks(inner) || !walks(outer)) continue;
+      if (view.strides[inner] <= view.strides[outer] &&
+          view.strides[outer] < view.strides[inner] * view.shape[inner])
+        return false;
+    }
+  return true;
+}
+
 bool library_takes(const ConstView& view) {
   const Shape& shape = view.shape;
-  return forward_batch(view) &&
+  return forward_batch(view) && is_nested(view) &&
          is_plain(shape[shape.rank() - 2], shape.back(), matrix_strides(view));
 }
 

@@ -15,6 +15,22 @@ std::vector<double> product(const std::vector<double>& a, const std::vector<doub
 
 }  // namespace
 
+TEST_CASE("matrix products of operands whose axes interleave in memory") {
+  at_each_level([] {
+    for (const DType dtype : {bf16, f16, f32, f64}) {
+      CAPTURE(to_string(dtype));
+      const Tensor x = reshape(cast(arange(138) % 7, dtype), {23, 3, 2}).evaluate();
+      const Tensor a = permute(slice(x, 1, 0, 3, 2), {1, 2, 0});
+      const Tensor b = ones({23, 6}, dtype);
+      const Tensor expected = matmul(cast(a, f64), ones({23, 6}, f64));
+      CHECK(matmul(a, b).to_host<double>() == expected.to_host<double>());
+      CHECK(linear(a, ones({6, 23}, dtype)).to_host<double>() == expected.to_host<double>());
+      CHECK(matmul(ones({6, 2}, dtype), a).shape() == Shape{2, 6, 23});
+      matmul(ones({6, 2}, dtype), a).evaluate();
+    }
+  });
+}
+
 TEST_CASE("matmul of vectors, matrices and stacks") {
   at_each_level([&] {
     for (const DType dtype : {f16, bf16, f32, f64}) {
