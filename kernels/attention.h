@@ -11,7 +11,9 @@
 ///   with dropout: p'[i][j] = p[i][j] / (1 - p) where element ((batch * heads + h) * queries + i) *
 ///   keys + j of random_uniform's draw is at least float(p), else 0; without: p' = p
 ///   out[i] = sum over j of p'[i][j] * v[j]
-/// The gradient: dp'[i][j] = g[i] . v[j], dp = dp' under the same dropout,
+/// Terms whose p or p' is 0 are left out of every sum, here and below, so that what is not seen has
+/// no effect even where it is NaN or infinite. The gradient: dp'[i][j] = g[i] . v[j], dp = dp'
+/// under the same dropout,
 ///   ds[i][j] = p[i][j] * (dp[i][j] - sum over j of p[i][j] * dp[i][j])
 ///   dq[i] = scale * sum ds[i][j] * k[j]   dk[j] = scale * sum ds[i][j] * q[i]
 ///   dv[j] = sum p'[i][j] * g[i], dk and dv summed over the heads that read them.

@@ -112,6 +112,13 @@ struct Block {
   }
 };
 
+/// A product with weights of which those that are 0 reach nothing, whatever stands there.
+template <class C>
+SINTER_INLINE void multiply_weights(const PanelProduct<C>& product, bool finite) {
+  if (finite) multiply(product);
+  else multiply_reached(product);
+}
+
 template <class C>
 void forward(const HeadScores<C>& s, HeadRows<C> q, HeadRows<C> k, HeadRows<C> v, C* out, C* work) {
   const std::int64_t width = padded(s.keys), e_width = padded(s.e), height = query_block(s.keys);
@@ -121,6 +128,7 @@ void forward(const HeadScores<C>& s, HeadRows<C> q, HeadRows<C> k, HeadRows<C> v
   auto* const buffer = reinterpret_cast<float*>(scores + height * width);
   pack_transposed(k.data, k.step, s.keys, s.d, k_panels);
   pack_rows(v.data, v.step, s.keys, s.e, v_panels);
+  const bool v_finite = all_finite(v_panels, s.keys * e_width);
   for (std::int64_t first = 0; first < s.queries; first += height) {
     const Block<C> block(s, first, height);
     C* const to = out + first * e_width;
@@ -133,8 +141,9 @@ void forward(const HeadScores<C>& s, HeadRows<C> q, HeadRows<C> k, HeadRows<C> v
       const C factor = inverse(exponentials(row, n, padded(block.keys), most));
       scale_kept(s, draws_of(s, first + i, n, buffer), n, factor, row);
     }
-    multiply<C>({scores, width, 1, block.rows, block.keys, v_panels, s.keys * vector_size,
-                 e_width / vector_size, to, e_width, false});
+    multiply_weights<C>({scores, width, 1, block.rows, block.keys, v_panels, s.keys * vector_size,
+                         e_width / vector_size, to, e_width, false},
+                        v_finite);
   }
 }
 
@@ -171,13 +180,18 @@ SINTER_INLINE void gradient_of_row(const HeadScores<C>& s, std::int64_t i, std::
     scale_kept(s, draws, n, C(1), dropped);
     scale_kept(s, draws, n, C(1), ds);
   }
+  // A key without weight takes no part, whatever its dp is.
   V sum = V(C(0));
   each_vector(n, [&](std::ptrdiff_t j, auto part) SINTER_LOOP_BODY {
-    sum = multiply_add(V::load(p + j), part.keep(V::load(ds + j), C(0)), sum);
+    const V weight = V::load(p + j);
+    const V own = select(weight == V(C(0)), V(C(0)), V::load(ds + j));
+    sum = multiply_add(weight, part.keep(own, C(0)), sum);
   });
   const V total = V(fold_sum(sum)), scale = V(s.scale);
   each_vector(n, [&](std::ptrdiff_t j, auto part) SINTER_LOOP_BODY {
-    part.keep(V::load(p + j) * (V::load(ds + j) - total) * scale, C(0)).store(ds + j);
+    const V weight = V::load(p + j);
+    const V own = select(weight == V(C(0)), V(C(0)), weight * (V::load(ds + j) - total) * scale);
+    part.keep(own, C(0)).store(ds + j);
   });
   for (std::int64_t j = padded(n); j < width; j += vector_size) V(C(0)).store(ds + j);
 }
@@ -188,6 +202,7 @@ void gradient(const HeadScores<C>& s, HeadRows<C> q, HeadRows<C> g, const C* pac
   const PackedHead<C> head(s, packed);
   const std::int64_t width = padded(s.keys), d_width = padded(s.d), e_width = padded(s.e);
   const std::int64_t height = query_block(s.keys);
+  const bool k_finite = all_finite(head.k_rows, s.keys * d_width);
   C* const p = work;
   C* const ds = p + height * width;
   C* const dropped = s.uniform == nullptr ? p : ds + height * width;
@@ -205,14 +220,17 @@ void gradient(const HeadScores<C>& s, HeadRows<C> q, HeadRows<C> g, const C* pac
     for (std::int64_t i = 0; i < block.rows; ++i)
       gradient_of_row(s, first + i, padded(block.keys), p + i * width, ds + i * width,
                       dropped + i * width, buffer);
-    multiply<C>({ds, width, 1, block.rows, block.keys, head.k_rows, s.keys * vector_size,
-                 d_width / vector_size, dq + first * d_width, d_width, false});
+    multiply_weights<C>({ds, width, 1, block.rows, block.keys, head.k_rows, s.keys * vector_size,
+                         d_width / vector_size, dq + first * d_width, d_width, false},
+                        k_finite);
     pack_rows(q_rows, q.step, block.rows, s.d, q_panels);
     pack_rows(g_rows, g.step, block.rows, s.e, g_panels);
-    multiply<C>({ds, 1, width, block.keys, block.rows, q_panels, block.rows * vector_size,
-                 d_width / vector_size, dk, d_width, true});
-    multiply<C>({dropped, 1, width, block.keys, block.rows, g_panels, block.rows * vector_size,
-                 e_width / vector_size, dv, e_width, true});
+    multiply_weights<C>({ds, 1, width, block.keys, block.rows, q_panels, block.rows * vector_size,
+                         d_width / vector_size, dk, d_width, true},
+                        all_finite(q_panels, block.rows * d_width));
+    multiply_weights<C>({dropped, 1, width, block.keys, block.rows, g_panels,
+                         block.rows * vector_size, e_width / vector_size, dv, e_width, true},
+                        all_finite(g_panels, block.rows * e_width));
   }
 }
 

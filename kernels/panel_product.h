@@ -102,6 +102,35 @@ SINTER_INLINE void multiply(const PanelProduct<C>& x) {
 #endif
 }
 
+/// The same where b may hold NaN or infinity: what meets a 0 of a is left out. Where a has no 0,
+/// the same bits.
+template <class C>
+[[gnu::noinline]] void multiply_reached(const PanelProduct<C>& x) {
+  using V = Vec<C>;
+  for (std::int64_t i = 0; i < x.m; ++i) {
+    for (std::int64_t panel = 0; panel < x.panels; ++panel) {
+      C* const to = x.c + i * x.c_row + panel * vector_size;
+      V sum = x.add ? V::load(to) : V(C(0));
+      for (std::int64_t k = 0; k < x.depth; ++k) {
+        const C left = x.a[i * x.a_row + k * x.a_step];
+        if (left == C(0)) continue;
+        sum = multiply_add(V(left), V::load(x.b + panel * x.b_panel + k * vector_size), sum);
+      }
+      sum.store(to);
+    }
+  }
+}
+
+/// Whether none of the elements, a multiple of sixteen, is NaN or infinite.
+template <class C>
+SINTER_INLINE bool all_finite(const C* x, std::int64_t count) {
+  using V = Vec<C>;
+  V nothing = V(C(0));
+  for (std::int64_t i = 0; i < count; i += vector_size)
+    nothing = nothing + (V::load(x + i) - V::load(x + i));
+  return !any(nothing != nothing);
+}
+
 /// Rows [rows, columns] to panels of their columns; the depth is `rows`.
 template <class C>
 SINTER_INLINE void pack_rows(const C* from, std::int64_t step, std::int64_t rows,

@@ -121,6 +121,56 @@ TEST_CASE("the kernel of attention and of its gradient means what the interprete
   }
 }
 
+TEST_CASE("what is not seen has no effect, whatever it holds, and other rows go on") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  at_each_level([&] {
+    for (const DType dtype : {f32, f64, bf16})
+      for (const std::int64_t keys : {2, 40})
+        for (const double bad : {nan, infinity, -infinity}) {
+          CAPTURE(to_string(dtype));
+          CAPTURE(keys);
+          CAPTURE(bad);
+          // Key 0 is hidden from all, query 0 sees none; both hold `bad` everywhere.
+          const auto run = [&](double first) {
+            const auto rows = [&](std::uint64_t seed) {
+              const Tensor others = sample({1, 1, keys - 1, 3}, seed, dtype);
+              return concatenate({full({1, 1, 1, 3}, first, dtype), others}, 2);
+            };
+            const Tensor q = rows(1), k = rows(2), v = rows(3), g = rows(4);
+            const Tensor index = arange(keys);
+            const Tensor seen = (unsqueeze(index, 1) > 0) & (index > 0);
+            const Tensor y = scaled_dot_product_attention(q, k, v, {.mask = seen});
+            std::vector<Tensor> all = vjp({y}, {g}, {q, k, v});
+            all.push_back(y);
+            return all;
+          };
+          const std::vector<Tensor> got = run(bad), expected = run(0.5);
+          for (std::size_t i = 0; i < got.size(); ++i) {
+            check_close(select(got[i], 2, 0), {0, 0, 0}, 0);
+            check_close(got[i], expected[i].to_host<double>(), dtype == bf16 ? 2e-2 : 1e-5);
+          }
+        }
+  });
+}
+
+TEST_CASE("an infinite value is seen where its weight is not 0, and only there") {
+  at_each_level([] {
+    const Tensor q = ones({1, 1, 1, 1}), k = from_host(Floats{0, -2000}, {1, 1, 2, 1});
+    const auto out = [&](const Tensor& v) {
+      return scaled_dot_product_attention(q, k, v).item<float>();
+    };
+    CHECK(out(from_host(Floats{1, INFINITY}, {1, 1, 2, 1})) == 1);
+    CHECK(out(from_host(Floats{INFINITY, 1}, {1, 1, 2, 1})) == INFINITY);
+    // Past the causal limit of some queries of a block, and within that of others.
+    const Tensor many = ones({1, 1, 3, 1}), values = from_host(Floats{1, 2, NAN}, {1, 1, 3, 1});
+    const auto rows =
+        scaled_dot_product_attention(many, many, values, {.causal = true}).to_host<float>();
+    CHECK(rows[0] == 1);
+    CHECK(rows[1] == 1.5f);
+    CHECK(std::isnan(rows[2]));
+  });
+}
+
 TEST_CASE("masks broadcast") {
   const Sizes s{2, 3, 3, 5, 20, 8, 8};
   const Shape shapes[] = {{20},   {1, 20},       {2, 1, 1, 20}, {3, 5, 20},
