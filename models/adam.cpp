@@ -96,6 +96,7 @@ Adam::Adam(std::vector<ParameterGroup> groups, Where where) : groups_(std::move(
       };
       const DType dtype = moment_dtype(parameter.dtype());
       Moments& own = moments.emplace_back();
+      own.parameter = parameter.name();
       own.first = fresh("first", parameter.shape(), dtype);
       own.second = fresh("second", parameter.shape(), dtype);
       if (group.options.amsgrad) own.largest = fresh("largest", parameter.shape(), dtype);
@@ -197,10 +198,14 @@ void Adam::add_updates(const AdamOptions& options, const Batch& batch, Where whe
   }
 }
 
-std::vector<std::pair<std::string, Variable>> Adam::named_state() const {
+std::vector<std::pair<std::string, Variable>> Adam::named_state(Where where) const {
   std::vector<std::pair<std::string, Variable>> all;
+  std::set<std::string> names;
   for (const std::vector<Moments>& group : moments_) {
     for (const Moments& own : group) {
+      if (own.parameter.empty()) usage_error("Adam", "a parameter has no name", where);
+      if (!names.insert(own.parameter).second)
+        usage_error("Adam", fmt::format("two parameters have the name {}", own.parameter), where);
       for (const Variable* variable : {&own.first, &own.second, &own.largest, &own.steps})
         if (variable->defined()) all.emplace_back(variable->name(), *variable);
     }
@@ -208,14 +213,14 @@ std::vector<std::pair<std::string, Variable>> Adam::named_state() const {
   return all;
 }
 
-std::map<std::string, Tensor, std::less<>> Adam::state() const {
+std::map<std::string, Tensor, std::less<>> Adam::state(Where where) const {
   std::map<std::string, Tensor, std::less<>> all;
-  for (const auto& [name, variable] : named_state()) all.emplace(name, variable.value());
+  for (const auto& [name, variable] : named_state(where)) all.emplace(name, variable.value());
   return all;
 }
 
 void Adam::load_state(const std::map<std::string, Tensor, std::less<>>& state, Where where) {
-  const auto wanted = named_state();
+  const auto wanted = named_state(where);
   for (const auto& [name, variable] : wanted) {
     const auto found = state.find(name);
     if (found == state.end()) usage_error("Adam", "the state has no tensor " + name, where);

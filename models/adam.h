@@ -54,15 +54,18 @@ class Adam {
   void set_learning_rate(double rate, Where where = Where::current());
 
   /// Moments and step counts by name: `NAME.first`, `NAME.second`, `NAME.steps`, and `NAME.largest`
-  /// with amsgrad, NAME being the parameter's.
-  std::map<std::string, Tensor, std::less<>> state() const;
-  /// \throws UsageError for a tensor that is missing or of another shape; then nothing is changed.
+  /// with amsgrad, NAME being the parameter's. \throws UsageError where a parameter has no name or
+  /// that of another one.
+  std::map<std::string, Tensor, std::less<>> state(Where where = Where::current()) const;
+  /// \throws UsageError likewise, and for a tensor that is missing or of another shape; then
+  /// nothing is changed.
   void load_state(const std::map<std::string, Tensor, std::less<>>& state,
                   Where where = Where::current());
 
  private:
   /// What is kept for one parameter.
   struct Moments {
+    std::string parameter;            // its name
     Variable first, second, largest;  // largest: with amsgrad
     Variable steps;                   // f64 []
   };
@@ -74,7 +77,7 @@ class Adam {
   /// Adds what one batch writes.
   static void add_updates(const AdamOptions& options, const Batch& batch, Where where,
                           Updates& updates);
-  std::vector<std::pair<std::string, Variable>> named_state() const;
+  std::vector<std::pair<std::string, Variable>> named_state(Where where) const;
 
   std::vector<ParameterGroup> groups_;
   std::vector<std::vector<Moments>> moments_;  // as groups_

@@ -302,6 +302,20 @@ TEST_CASE("bad options, gradients and states are refused and change nothing") {
   CHECK(p.value().to_host<float>()[0] == doctest::Approx(0.999));
 }
 
+TEST_CASE("a state needs a name for each parameter, of its own") {
+  at_each_level([] {
+    for (const auto& [name, other, said] :
+         {std::tuple("", "b", "has no name"),
+          std::tuple("a", "a", "two parameters have the name a")}) {
+      const Variable a(ones({2}), name), b(ones({2}), other);
+      Adam adam(std::vector<Variable>{a, b}, AdamOptions{});
+      adam.step({ones({2}), ones({2})});  // training does without
+      CHECK(contains(usage_message([&] { adam.state(); }), said));
+      CHECK(contains(usage_message([&] { adam.load_state({}); }), said));
+    }
+  });
+}
+
 TEST_CASE("warm-up and cosine") {
   const models::CosineSchedule schedule{
       .peak = 2, .floor = 0.5, .warmup_steps = 4, .total_steps = 14};
