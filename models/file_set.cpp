@@ -25,9 +25,17 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, unknown);
 }
 
+void require_file(const std::filesystem::path& path) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path, unknown);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw FileError(fmt::format("{}: is no file", path.string()));
+}
+
 /// The names in the journal; none where there is none.
 std::vector<std::string> journal_of(const std::filesystem::path& directory) {
   std::vector<std::string> names;
+  require_file(directory / journal_name);
   std::ifstream file(directory / journal_name);
   for (std::string name; std::getline(file, name);) {
     if (name.find('/') != name.npos)
@@ -103,7 +111,9 @@ std::filesystem::path committed_path(const std::filesystem::path& directory,
   const std::vector<std::string> names = journal_of(directory);
   const std::filesystem::path staged = staged_path(directory, name);
   const bool listed = std::find(names.begin(), names.end(), name) != names.end();
-  return listed && is_there(staged) ? staged : directory / name;
+  const std::filesystem::path path = listed && is_there(staged) ? staged : directory / name;
+  require_file(path);
+  return path;
 }
 
 }  // namespace sinter::models

@@ -32,7 +32,8 @@ class FileSet {
 };
 
 /// Where the committed content of the file `name` is now, also after a crash during a change. The
-/// file need not exist.
+/// file need not exist. \throws FileError where something else than a file is there, a pipe for
+/// example, which a reader would wait for.
 std::filesystem::path committed_path(const std::filesystem::path& directory,
                                      const std::string& name);
 

@@ -163,12 +163,13 @@ void take_resumed(Choices& choices, Recipe& recipe,
                   const std::set<std::string, std::less<>>& given) {
   const TrainingState record = load_training_record(choices.resume);
   Choices stored = choices;
-  stored.data = stored_name(record, choices, "data");
-  stored.preset = stored_name(record, choices, "preset");
-  stored.dropout = load_config(choices.resume).decoder.residual_dropout;
   Recipe stored_recipe = recipe_from(record.counters);
-  const std::vector<Option> asked = run_options(choices, recipe);
   const std::vector<Option> kept = run_options(stored, stored_recipe);
+  for (const Option& option : kept)
+    if (option.name() == "data" || option.name() == "preset")
+      option.fill(stored_name(record, choices, option.name()));
+  stored.dropout = load_config(choices.resume).decoder.residual_dropout;
+  const std::vector<Option> asked = run_options(choices, recipe);
   for (std::size_t i = 0; i < asked.size(); ++i)
     if (given.contains(asked[i].name()) && asked[i].value() != kept[i].value())
       throw UsageError(fmt::format("--{} {}: the checkpoint in {} has {}, and goes on with it",

@@ -1,5 +1,8 @@
 #include "models/trainer.h"
 
+#include <fmt/format.h>
+
+#include <limits>
 #include <optional>
 
 #include "models/draws.h"
@@ -12,6 +15,14 @@ std::uint64_t counter(const TrainingState& state, std::string_view name, Where w
   if (found == state.counters.end())
     usage_error("Trainer", "the checkpoint does not say " + std::string(name), where);
   return found->second;
+}
+
+/// Of what has been done so often; more cannot have been.
+std::int64_t count(const TrainingState& state, std::string_view name, Where where) {
+  const std::uint64_t value = counter(state, name, where);
+  if (value > std::numeric_limits<std::int64_t>::max())
+    usage_error("Trainer", fmt::format("the checkpoint says {} {}", name, value), where);
+  return static_cast<std::int64_t>(value);
 }
 
 }  // namespace
@@ -40,13 +51,13 @@ Trainer Trainer::resume(const std::filesystem::path& directory, const TrainerDat
                         Where where) {
   const TrainingState state = load_training_state(directory);
   const Recipe recipe = recipe_from(state.counters, where);
-  const auto position = static_cast<std::int64_t>(counter(state, "loader.position", where));
+  const auto position = count(state, "loader.position", where);
   Trainer trainer(load_config(directory), recipe, data, position, where);
   load_parameters(directory, trainer.captioner_->parameters(), where);
   trainer.optimizer_->load_state(state.optimizer, where);
   trainer.dropout_->set_state(counter(state, "dropout.seed", where),
                               counter(state, "dropout.ordinal", where));
-  trainer.steps_done_ = static_cast<std::int64_t>(counter(state, "steps", where));
+  trainer.steps_done_ = count(state, "steps", where);
   return trainer;
 }
 

@@ -4,10 +4,35 @@ Usage: resume_test.py BUILD
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+
+def check_damage(directory, train, expect):
+    """What a record says wrongly, and pipes in the place of files, are refused."""
+    for name, value, said in (("data", "foo", "--data: foo is none of digits, synthetic"),
+                              ("preset", "huge", "--preset: huge is none of"),
+                              ("steps", 1 << 63, "the checkpoint says steps"),
+                              ("loader.position", 1 << 63, "the checkpoint says loader")):
+        path = next(pathlib.Path(directory).rglob("trainer.json"))
+        sound = path.read_text()
+        path.write_text(json.dumps(json.loads(sound) | {name: value}))
+        ran = train("--resume", directory)
+        expect(f"{name} {value} in the record", ran.returncode == 2 and said in ran.stderr, ran)
+        path.write_text(sound)
+    for name in ("trainer.json", "model.safetensors", "config.json"):
+        path = pathlib.Path(directory, name)
+        sound = path.read_bytes()
+        path.unlink()
+        os.mkfifo(path)
+        ran = train("--resume", directory)
+        expect(f"a pipe for {name}",
+               ran.returncode == 2 and f"{name}: is no file" in ran.stderr, ran)
+        path.unlink()
+        path.write_bytes(sound)
 
 
 def main(build):
@@ -15,7 +40,8 @@ def main(build):
     problems = []
 
     def train(*options):
-        return subprocess.run([captioner, "train", *options], capture_output=True, text=True)
+        return subprocess.run([captioner, "train", *options], capture_output=True, text=True,
+                              timeout=60)
 
     def expect(what, holds, ran):
         if not holds:
@@ -49,6 +75,7 @@ def main(build):
         ran = train("--resume", second, "--out", third)
         expect("nothing left", ran.returncode == 0 and "no step is left: 4 of 4" in ran.stdout
                and record(third)["steps"] == 4, ran)
+        check_damage(third, train, expect)
     print("\n".join(problems))
     return 1 if problems else 0
 
