@@ -14,11 +14,13 @@ namespace sinter::jit {
 namespace {
 
 [[noreturn]] void file_error(const std::string& path, std::string_view problem) {
-  const std::string reason = std::generic_category().message(errno);
+  const std::string reason = last_error();
   throw FileError(fmt::format("{}: {}: {}", path, problem, reason));
 }
 
 }  // namespace
+
+std::string last_error() { return std::generic_category().message(errno); }
 
 FileHandle::~FileHandle() {
   if (file_ >= 0) ::close(file_);

@@ -26,6 +26,9 @@ class FileHandle {
   int file_;
 };
 
+/// What the system said of the call that failed last.
+std::string last_error();
+
 /// Reads from the current position to the end. \return false with errno set.
 bool read_all(int file, std::string& bytes);
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "jit/file_bytes.h"
 #include "runtime/error.h"
 
 namespace sinter::jit {
@@ -54,8 +54,7 @@ HostDirectory::HostDirectory(const std::string& parent)
   (void)registered;
   if (::mkdtemp(path_.data()) == nullptr)
     throw FileError(fmt::format("{}: the compiler needs a temporary directory (TMPDIR): {}",
-                                temporary_directory(parent),
-                                std::generic_category().message(errno)));
+                                temporary_directory(parent), last_error()));
   add_alive(1);
 }
 

@@ -10,16 +10,15 @@
 #include <cerrno>
 #include <ctime>
 #include <functional>
-#include <system_error>
 #include <tuple>
 
 namespace sinter::jit {
 namespace {
 
+/// More than any batch has; a file of this size is none.
+constexpr off_t largest_batch = off_t{1} << 30;
 constexpr std::int64_t nanoseconds = 1'000'000'000;
 constexpr std::int64_t writer_is_dead_after = 3600 * nanoseconds;
-
-std::string reason() { return std::generic_category().message(errno); }
 
 /// Like mkdir -p; each new directory is this user's alone.
 void make_directories(const std::string& path) {
@@ -100,7 +99,8 @@ std::optional<KernelDirectory> open_directory(const std::string& path, bool make
   const FileHandle top(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
   if (!top || ::fstat(top.get(), &status) != 0) {
-    if (make || errno != ENOENT) problem = fmt::format("{}: cannot be opened: {}", path, reason());
+    if (make || errno != ENOENT)
+      problem = fmt::format("{}: cannot be opened: {}", path, last_error());
     return std::nullopt;
   }
   if (const std::string refused = objection(status); !refused.empty()) {
@@ -112,8 +112,32 @@ std::optional<KernelDirectory> open_directory(const std::string& path, bool make
   if (directory.kernels) return directory;
   if (make || errno != ENOENT)
     problem = fmt::format("{}/{}: cannot be opened: {}", path,
-                          directory.batches ? "kernels" : "batches", reason());
+                          directory.batches ? "kernels" : "batches", last_error());
   return std::nullopt;
+}
+
+std::optional<BatchFile> read_batch(const KernelDirectory& directory, const std::string& name,
+                                    Trouble& trouble) {
+  BatchFile batch{FileHandle(::openat(directory.batches.get(), name.c_str(),
+                                      O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)),
+                  {}};
+  struct stat status {};
+  if (!batch.file) {
+    trouble = {errno == ENOENT, errno == ENOENT ? "its batch was removed to make room"
+                                                : "cannot be opened: " + last_error()};
+    return std::nullopt;
+  }
+  if (::fstat(batch.file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_size > largest_batch) {
+    trouble = {false, "is no file of a batch"};
+    return std::nullopt;
+  }
+  if (!read_all(batch.file.get(), batch.bytes)) {
+    trouble = {false, "cannot be read: " + last_error()};
+    return std::nullopt;
+  }
+  trouble = {};
+  return batch;
 }
 
 std::vector<BatchStatus> list_batches(const KernelDirectory& directory) {

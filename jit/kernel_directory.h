@@ -34,6 +34,23 @@ struct KernelDirectory {
 std::optional<KernelDirectory> open_directory(const std::string& path, bool make,
                                               std::string& problem);
 
+/// What a step of a look-up found in the way.
+struct Trouble {
+  bool missing = false;  ///< Merely not there, which is no fault.
+  std::string problem;
+};
+
+/// A batch and all of its bytes.
+struct BatchFile {
+  FileHandle file;
+  std::string bytes;
+};
+
+/// Reads a batch. Whatever stands in its place is not waited for, nor read where it is no file or
+/// larger than any batch.
+std::optional<BatchFile> read_batch(const KernelDirectory& directory, const std::string& name,
+                                    Trouble& trouble);
+
 struct BatchStatus {
   std::string name;
   std::uint64_t bytes = 0;

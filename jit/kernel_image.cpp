@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 
 #include <atomic>
-#include <cerrno>
-#include <system_error>
 
 #include "jit/file_bytes.h"
 #include "runtime/error.h"
@@ -30,8 +28,7 @@ std::string unused_path(int file) {
 KernelImage::KernelImage(std::string_view bytes) {
   const FileHandle file(::memfd_create("sinter-kernels", MFD_CLOEXEC));
   if (!file || !write_all(file.get(), bytes))
-    throw FileError(fmt::format("no memory for the machine code of kernels: {}",
-                                std::generic_category().message(errno)));
+    throw FileError(fmt::format("no memory for the machine code of kernels: {}", last_error()));
   handle_ = ::dlopen(unused_path(file.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ == nullptr)
     throw FileError(fmt::format("compiled kernels cannot be loaded: {}", ::dlerror()));

@@ -12,7 +12,6 @@
 #include <ctime>
 #include <map>
 #include <string_view>
-#include <system_error>
 
 #include "jit/kernel_directory.h"
 #include "runtime/log.h"
@@ -20,12 +19,8 @@
 namespace sinter::jit {
 namespace {
 
-/// More than any batch has; a file of this size is none.
-constexpr off_t largest_batch = off_t{1} << 30;
 constexpr std::string_view link_prefix = "../batches/";
 constexpr std::size_t name_size = 32;
-
-std::string reason() { return std::generic_category().message(errno); }
 
 /// A warning for each kind of trouble, and a record every time.
 void report(std::string_view kind, std::string_view problem, std::string_view consequence) {
@@ -34,12 +29,6 @@ void report(std::string_view kind, std::string_view problem, std::string_view co
        fmt::format("kernel cache: {}; {}", problem, consequence));
 }
 
-/// What a step of a look-up found in the way.
-struct Trouble {
-  bool missing = false;  ///< Merely not there, which is no fault.
-  std::string problem;
-};
-
 /// The batch that a kernel's link names.
 std::optional<std::string> batch_of(const KernelDirectory& directory, const std::string& kernel,
                                     Trouble& trouble) {
@@ -47,7 +36,7 @@ std::optional<std::string> batch_of(const KernelDirectory& directory, const std:
   const ssize_t size =
       ::readlinkat(directory.kernels.get(), kernel.c_str(), target.data(), target.size());
   if (size < 0) {
-    trouble = {errno == ENOENT, errno == ENOENT ? "not on disk" : "is no link: " + reason()};
+    trouble = {errno == ENOENT, errno == ENOENT ? "not on disk" : "is no link: " + last_error()};
     return std::nullopt;
   }
   const std::string_view text(target.data(), static_cast<std::size_t>(size));
@@ -59,30 +48,12 @@ std::optional<std::string> batch_of(const KernelDirectory& directory, const std:
 }
 
 /// Reads and checks an entry.
-std::optional<KernelFile> read_batch(const KernelDirectory& directory, const std::string& name,
+std::optional<KernelFile> read_entry(const KernelDirectory& directory, const std::string& name,
                                      Trouble& trouble) {
-  // O_NONBLOCK: whatever stands in the place of a file must not make us wait.
-  const FileHandle file(::openat(directory.batches.get(), name.c_str(),
-                                 O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat status {};
-  std::string bytes;
-  if (!file) {
-    trouble = {errno == ENOENT, errno == ENOENT ? "its batch was removed to make room"
-                                                : "cannot be opened: " + reason()};
-    return std::nullopt;
-  }
-  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      status.st_size > largest_batch) {
-    trouble = {false, "is no file of a batch"};
-    return std::nullopt;
-  }
-  if (!read_all(file.get(), bytes)) {
-    trouble = {false, "cannot be read: " + reason()};
-    return std::nullopt;
-  }
-  trouble = {};
-  std::optional<KernelFile> entry = decode(bytes, trouble.problem);
-  if (entry) ::futimens(file.get(), nullptr);  // used now; may fail where the disk is read-only
+  const std::optional<BatchFile> batch = read_batch(directory, name, trouble);
+  if (!batch) return std::nullopt;
+  std::optional<KernelFile> entry = decode(batch->bytes, trouble.problem);
+  if (entry) ::futimens(batch->file.get(), nullptr);  // used now; may fail on a read-only disk
   return entry;
 }
 
@@ -183,7 +154,7 @@ KernelLookup KernelStore::find(std::span<const Digest> kernels) const {
     }
     const auto [known, is_new] = seen.try_emplace(*batch);
     if (is_new) {
-      if (auto file = read_batch(*directory, *batch, trouble)) {
+      if (auto file = read_entry(*directory, *batch, trouble)) {
         known->second.file = lookup.files.size();
         lookup.files.push_back(std::move(*file));
       } else {
@@ -214,7 +185,7 @@ void KernelStore::keep(const KernelFile& file, std::span<const Digest> kernels) 
   for (std::size_t i = 0; written && i < kernels.size(); ++i)
     written = write_link(*directory, kernels[i], name);
   if (!written)
-    return report("write", fmt::format("{}: cannot be written: {}", path_, reason()),
+    return report("write", fmt::format("{}: cannot be written: {}", path_, last_error()),
                   "kernels are not kept on disk");
   write_log(
       {LogChannel::cache, {}, "kept", {{"batch", name}, {"bytes", fmt::to_string(bytes.size())}}});

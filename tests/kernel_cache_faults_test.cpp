@@ -334,6 +334,13 @@ TEST_CASE("sinter-cache: lists, verifies and prunes") {
   CHECK(verified.output.find(batch.string() + " has a wrong checksum") != std::string::npos);
   CHECK(verified.output.find("2 batches, 1 broken") != std::string::npos);
   CHECK(tool({"list"}).output.find("broken: has a wrong checksum") != std::string::npos);
+  const auto huge = batch.parent_path() / std::string(32, 'a');
+  write_file(huge, "");
+  std::filesystem::resize_file(huge,
+                               std::uintmax_t{60} << 30);  // takes no room, but is not to be read
+  CHECK(tool({"verify"}).output.find("is no file of a batch") != std::string::npos);
+  CHECK(tool({"list"}).output.find("broken: is no file of a batch") != std::string::npos);
+  std::filesystem::remove(huge);
   CHECK(tool({"prune"}).output.find("removed 0 batches") != std::string::npos);
   CHECK(tool({"prune", "--to", "16K"}).output.find("removed 1 batches") != std::string::npos);
   CHECK(tool({"prune", "--all"}).output.find("removed 1 batches") != std::string::npos);

@@ -1,16 +1,15 @@
 // Lists, verifies and prunes the kernels that sinter keeps on disk.
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <ctime>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "jit/file_bytes.h"
 #include "jit/kernel_directory.h"
 #include "jit/kernel_file.h"
 #include "jit/kernel_key.h"
@@ -60,11 +59,10 @@ std::string compiler_text(std::string_view identity) {
 /// Reads a batch; the reason in `problem` where it is broken.
 std::optional<sinter::jit::KernelFile> read(const KernelDirectory& directory,
                                             const std::string& name, std::string& problem) {
-  const sinter::jit::FileHandle file(::openat(directory.batches.get(), name.c_str(),
-                                              O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  std::string bytes;
-  if (file && sinter::jit::read_all(file.get(), bytes)) return sinter::jit::decode(bytes, problem);
-  problem = "cannot be read";
+  sinter::jit::Trouble trouble;
+  const auto batch = sinter::jit::read_batch(directory, name, trouble);
+  if (batch) return sinter::jit::decode(batch->bytes, problem);
+  problem = trouble.problem;
   return std::nullopt;
 }
 
@@ -163,10 +161,15 @@ int main(int count, char** arguments) {
       fmt::print("{}", usage);
       return 0;
     }
-    if (const auto command = parse(words)) return run(*command);
-    fmt::print(stderr, "{}", usage);
-    return 2;
-  } catch (const sinter::Error& error) {
+    const auto command = parse(words);
+    if (!command) {
+      fmt::print(stderr, "{}", usage);
+      return 2;
+    }
+    const int status = run(*command);
+    if (std::fflush(stdout) != 0) throw sinter::FileError("the output cannot be written");
+    return status;
+  } catch (const std::exception& error) {
     fmt::print(stderr, "sinter-cache: {}\n", error.what());
     return 1;
   }
