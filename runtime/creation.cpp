@@ -143,7 +143,8 @@ Tensor ones_like(const Tensor& a, Where at) {
 
 Tensor arange(double start, double stop, double step, DType dtype, Where at) {
   const double count = std::ceil((stop - start) / step);
-  if (step == 0 || !(count < 0x1p62) || !std::isfinite(start) || !std::isfinite(step))
+  if (step == 0 || !(count < 0x1p62) || !std::isfinite(start) || !std::isfinite(stop) ||
+      !std::isfinite(step))
     usage_error("arange", fmt::format("no range from {} to {} by {}", start, stop, step), at);
   if (!holds(dtype, start) || (count > 0 && !holds(dtype, start + (count - 1) * step)) ||
       (is_integral(dtype) && step != std::trunc(step)))

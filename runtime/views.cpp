@@ -221,8 +221,8 @@ Tensor narrow(const Tensor& a, std::int64_t axis, std::int64_t start, std::int64
   const std::int64_t size = a.shape()[along];
   if (start < 0 || length < 0 || start > size - length)
     usage_error("narrow",
-                fmt::format("elements {} to {} are not in axis {} of {}", start, start + length,
-                            axis, to_string(a.shape())),
+                fmt::format("{} elements from {} on are not in axis {} of {}", length, start, axis,
+                            to_string(a.shape())),
                 at);
   return record_slice(a, along, start, 1, length, at);
 }

@@ -133,6 +133,8 @@ TEST_CASE("bad input: creation") {
   REFUSES("arange", arange(0, 10, 0));
   REFUSES("arange", arange(0, inf));
   REFUSES("arange", arange(inf, 0, -1, f32));
+  REFUSES("arange", arange(0, -inf));
+  REFUSES("arange", arange(0, nan));
   REFUSES("arange", arange(1e300, 1e301, 1e300));
   REFUSES("arange", arange(0, 5, 0.5, i64));
   REFUSES("arange", arange(-1));
