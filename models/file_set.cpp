@@ -111,7 +111,7 @@ std::filesystem::path committed_path(const std::filesystem::path& directory,
   const std::vector<std::string> names = journal_of(directory);
   const std::filesystem::path staged = staged_path(directory, name);
   const bool listed = std::find(names.begin(), names.end(), name) != names.end();
-  const std::filesystem::path path = listed && is_there(staged) ? staged : directory / name;
+  std::filesystem::path path = listed && is_there(staged) ? staged : directory / name;
   require_file(path);
   return path;
 }
