@@ -26,7 +26,8 @@ constexpr std::array table = {
     LogChannelInfo{"schedule", "The loop structure chosen for each group. None yet."},
     LogChannelInfo{"output_code", "The generated source. None yet."},
     LogChannelInfo{"plan", "Steps, lifetimes, and the bytes of the arena. None yet."},
-    LogChannelInfo{"cache", "Programs dropped because too many are kept."},
+    LogChannelInfo{"cache",
+                   "Kernels found, compiled or refused on disk; programs dropped for others."},
     LogChannelInfo{"autotune", "What was measured, and what was chosen. None yet."},
     LogChannelInfo{"replay", "What is replayed, and what runs again instead. None yet."},
 };

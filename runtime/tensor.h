@@ -7,6 +7,7 @@
 /// the end of a region that wrote a Variable.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -84,6 +85,14 @@ class Operand {
       : kind_(Kind::integer), integer_(value), where_(where) {}
   Operand(long long value, Where where = Where::current())
       : kind_(Kind::integer), integer_(value), where_(where) {}
+  /// Beyond 2^63 - 1 as a double.
+  template <std::unsigned_integral T>
+  Operand(T value, Where where = Where::current()) : where_(where) {
+    const auto wide = static_cast<std::uint64_t>(value);
+    kind_ = wide <= INT64_MAX ? Kind::integer : Kind::real;
+    if (kind_ == Kind::integer) integer_ = static_cast<std::int64_t>(wide);
+    else real_ = static_cast<double>(wide);
+  }
   Operand(const Variable& variable, Where where = Where::current());
 
   enum class Kind : std::uint8_t { tensor, truth, integer, real };

@@ -278,9 +278,12 @@ void check_close(const Tensor& result, const Array& expected, const OpCase& of) 
   for (std::size_t i = 0; i < elements.elements.size(); ++i) {
     const long double got = elements.elements[i], right = held(expected.elements[i], dtype);
     if (got == right || (std::isnan(got) && std::isnan(right))) continue;
-    if (std::abs(got - right) <= allowed_error(right, dtype, of)) continue;
-    FAIL_CHECK(fmt::format("{}: element {} is {:.9g}, not {:.9g}", of.name, i,
-                           static_cast<double>(got), static_cast<double>(right)));
+    const long double allowed = allowed_error(right, dtype, of);
+    if (std::abs(got - right) <= allowed) continue;
+    FAIL_CHECK(fmt::format("{}: element {} is {:.17g}, not {:.17g}, off by {:.3g}, allowed {:.3g}",
+                           of.name, i, static_cast<double>(got), static_cast<double>(right),
+                           static_cast<double>(std::abs(got - right)),
+                           static_cast<double>(allowed)));
     return;
   }
 }

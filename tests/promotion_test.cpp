@@ -122,6 +122,19 @@ TEST_CASE("values of mixed dtypes, alone and inside of longer expressions") {
   });
 }
 
+TEST_CASE("unsigned host numbers are integers, and doubles where no integer holds them") {
+  at_each_level([] {
+    const Tensor whole = from_host(std::vector<std::int64_t>{3, -4}, {2});
+    const Tensor scaled = whole * std::size_t{5}, shifted = 2u + whole;
+    CHECK(scaled.dtype() == i64);
+    CHECK(scaled.to_host<std::int64_t>() == Integers{15, -20});
+    CHECK(shifted.to_host<std::int64_t>() == Integers{5, -2});
+    const Tensor large = whole * UINT64_MAX;
+    CHECK(large.dtype() == f32);
+    CHECK(large.to_host<float>()[0] == 3 * 0x1p64f);
+  });
+}
+
 TEST_CASE("a host number is the number itself, whatever the locale prints") {
   const std::locale previous = std::locale::global(std::locale(std::locale(), new Punctuation));
   at_each_level([] {

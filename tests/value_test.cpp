@@ -29,7 +29,7 @@ TEST_CASE("rebinding leaves other handles as they were") {
 }
 
 TEST_CASE("one tensor passed three times gives what its value gives") {
-  const auto f = [](Tensor x, Tensor y, Tensor z) {
+  const auto f = [](const Tensor& x, Tensor y, const Tensor& z) {
     y = exp(y);
     return (y + x) + exp(z);
   };

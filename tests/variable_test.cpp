@@ -240,7 +240,7 @@ TEST_CASE("Variables whose values lie in memory in other orders are overwritten 
     const Tensor matrix = reshape(ramp(15), {3, 5});
     const Floats host = matrix.to_host<float>();
     const std::vector<std::function<Tensor()>> starts{
-        [&] { return matrix; },
+        [&] { return Tensor(matrix); },
         [&] { return transpose(matrix); },
         [&] {
           return flip(matrix, {0, 1});
