@@ -226,7 +226,7 @@ void KernelCache::compile(Batch& batch) {
   const KernelImage image = load_image(file.image);
   for (std::size_t i = 0; i < missing.size(); ++i) {
     missing[i]->function = image.find(file.kernels[i].symbol);
-    invariant(missing[i]->function != nullptr, "a kernel's body defines no SINTER_KERNEL");
+    invariant(missing[i]->function != nullptr, "a kernel's body defines no SINTER_KERNEL_NAME");
   }
   {
     const std::lock_guard lock(mutex_);

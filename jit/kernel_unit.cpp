@@ -9,11 +9,11 @@ namespace {
 /// A namespace for each kernel, so that two may define a struct of one name, and a symbol that the
 /// object shows while what the prelude defines stays inside.
 void append_kernel(std::string& unit, const StoredKernel& kernel) {
-  unit += "\n#define SINTER_KERNEL " + kernel.symbol + "\n";
+  unit += "\n#define SINTER_KERNEL_NAME " + kernel.symbol + "\n";
   unit += "#pragma GCC visibility push(default)\n";
   unit += "namespace " + kernel.symbol + "_scope {\n";
   unit += kernel.body;
-  unit += "\n}\n#pragma GCC visibility pop\n#undef SINTER_KERNEL\n";
+  unit += "\n}\n#pragma GCC visibility pop\n#undef SINTER_KERNEL_NAME\n";
 }
 
 }  // namespace

@@ -9,7 +9,15 @@ namespace sinter::kernels {
 inline namespace SINTER_ISA {
 namespace m {
 
-SINTER_INLINE std::int64_t abs(std::int64_t x) { return x < 0 ? -x : x; }
+/// Unsigned, for signed overflow wraps only where a compiler is told so, which NVRTC can't be.
+SINTER_INLINE std::int64_t negative(std::int64_t x) {
+  return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x));
+}
+SINTER_INLINE std::int64_t product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
+SINTER_INLINE std::int64_t abs(std::int64_t x) { return x < 0 ? negative(x) : x; }
 SINTER_INLINE VecI abs(const VecI& x) { return select(x < std::int64_t{0}, -x, x); }
 
 /// Integers are whole.
@@ -25,7 +33,7 @@ SINTER_WHOLE(round)
 /// Towards zero. The one quotient that does not fit, -2^63 / -1, wraps to -2^63.
 SINTER_INLINE std::int64_t quotient(std::int64_t a, std::int64_t b) {
   if (b == 0) return 0;
-  return b == -1 ? -a : a / b;
+  return b == -1 ? negative(a) : a / b;
 }
 /// What is left of the quotient: the sign of a.
 SINTER_INLINE std::int64_t fmod(std::int64_t a, std::int64_t b) {
@@ -47,8 +55,8 @@ SINTER_INLINE std::int64_t pow(std::int64_t x, std::int64_t n) {
   if (n < 0) return x == 1 ? 1 : x == -1 ? ((n & 1) != 0 ? -1 : 1) : 0;
   std::int64_t result = 1;
   for (; n != 0; n >>= 1) {
-    if ((n & 1) != 0) result *= x;
-    x *= x;
+    if ((n & 1) != 0) result = product(result, x);
+    x = product(x, x);
   }
   return result;
 }

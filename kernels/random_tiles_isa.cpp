@@ -1,20 +1,10 @@
 #include "kernels/math.h"
-#include "kernels/philox.h"
+#include "kernels/philox_vector.h"
 #include "kernels/random_tiles.h"
 #include "kernels/vector.h"
 
 namespace sinter::kernels {
 inline namespace SINTER_ISA {
-
-SINTER_INLINE VecI32 philox_word(std::uint32_t value, const VecI32*) {
-  return VecI32(static_cast<std::int32_t>(value));
-}
-
-SINTER_INLINE VecI32 multiply_high(const VecI32& a, const VecI32& b) {
-  return by_register<VecI32>(
-      [](I32Reg x, I32Reg y) __attribute__((always_inline)) { return reg_multiply_high(x, y); }, a,
-      b);
-}
 
 namespace {
 
@@ -75,19 +65,12 @@ SINTER_INLINE void store_blocks(const Vec<T>& w0, const Vec<T>& w1, const Vec<T>
   store_parts(w0, w1, w2, w3, out, std::make_integer_sequence<int, Vec<T>::parts>());
 }
 
-SINTER_INLINE VecF uniform_of(const VecI32& word) {
-  const VecF whole = by_register<VecF>(
-      [](I32Reg r) __attribute__((always_inline)) { return __builtin_convertvector(r, F32Reg); },
-      shift_right_logical(word, 8));
-  return whole * 0x1p-24f;
-}
-
 struct Uniform {
   using Element = float;
   static constexpr std::int64_t per_block = 4;
   SINTER_INLINE static void make(const PhiloxBlock<VecI32>& block, float* out) {
-    store_blocks(uniform_of(block.word[0]), uniform_of(block.word[1]), uniform_of(block.word[2]),
-                 uniform_of(block.word[3]), out);
+    store_blocks(philox_uniform(block.word[0]), philox_uniform(block.word[1]),
+                 philox_uniform(block.word[2]), philox_uniform(block.word[3]), out);
   }
 };
 
@@ -105,7 +88,7 @@ struct Normal {
     VecF cosine, sine;
   };
   SINTER_INLINE static Pair pair(const VecI32& first, const VecI32& second) {
-    const VecF u = uniform_of(first) + 0x1p-24f, v = uniform_of(second);
+    const VecF u = philox_uniform(first) + 0x1p-24f, v = philox_uniform(second);
     const VecF radius = m::sqrt(m::log(u) * -2.0f), angle = v * 6.2831853f;
     return {radius * m::cos(angle), radius * m::sin(angle)};
   }

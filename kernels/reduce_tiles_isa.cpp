@@ -1,3 +1,4 @@
+#include "kernels/fold.h"
 #include "kernels/math.h"
 #include "kernels/reduce_tiles.h"
 #include "kernels/vector.h"
@@ -5,92 +6,6 @@
 namespace sinter::kernels {
 inline namespace SINTER_ISA {
 namespace {
-
-constexpr double infinity = __builtin_inf();
-
-// Each way to combine, with the element that changes nothing: lanes without an element hold it.
-// For sums of floats that is -0, as -0 + 0 is 0.
-
-struct Sum {
-  static constexpr bool has_quick = false;
-  template <class V>
-  SINTER_INLINE static V of(const V& a, const V& b) {
-    return a + b;
-  }
-  template <class C>
-  static constexpr C neutral = static_cast<C>(-0.0);
-};
-struct Prod {
-  static constexpr bool has_quick = false;
-  template <class V>
-  SINTER_INLINE static V of(const V& a, const V& b) {
-    return a * b;
-  }
-  template <class C>
-  static constexpr C neutral = 1;
-};
-struct Larger {
-  template <class V>
-  SINTER_INLINE static V of(const V& a, const V& b) {
-    return select(a < b, b, a);
-  }
-};
-struct Smaller {
-  template <class V>
-  SINTER_INLINE static V of(const V& a, const V& b) {
-    return select(b < a, b, a);
-  }
-};
-struct Amax {
-  static constexpr bool has_quick = true;
-  using Quick = Larger;
-  template <class V>
-  SINTER_INLINE static V of(const V& a, const V& b) {
-    return m::maximum(a, b);
-  }
-  template <class C>
-  static constexpr C neutral = static_cast<C>(-infinity);
-};
-template <>
-constexpr std::int64_t Amax::neutral<std::int64_t> = INT64_MIN;
-struct Amin {
-  static constexpr bool has_quick = true;
-  using Quick = Smaller;
-  template <class V>
-  SINTER_INLINE static V of(const V& a, const V& b) {
-    return m::minimum(a, b);
-  }
-  template <class C>
-  static constexpr C neutral = static_cast<C>(infinity);
-};
-template <>
-constexpr std::int64_t Amin::neutral<std::int64_t> = INT64_MAX;
-
-template <int half, class R, int... lane>
-SINTER_INLINE R lowered(R x, std::integer_sequence<int, lane...>) {
-  return __builtin_shufflevector(x, x, ((lane + half) % int{sizeof...(lane)})...);
-}
-template <int half, class C, int... part>
-SINTER_INLINE Vec<C> lowered_parts(const Vec<C>& x, std::integer_sequence<int, part...>) {
-  constexpr int lanes = Vec<C>::lanes;
-  Vec<C> result;
-  if constexpr (half >= lanes)
-    ((result.part[part] = x.part[(part + half / lanes) % Vec<C>::parts]), ...);
-  else
-    ((result.part[part] = lowered<half>(x.part[part], std::make_integer_sequence<int, lanes>())),
-     ...);
-  return result;
-}
-
-/// Lane i takes lane i + half; what becomes of lanes from `half` on does not matter.
-template <class F, int half, class C>
-SINTER_INLINE Vec<C> folded_once(const Vec<C>& x) {
-  return F::of(x, lowered_parts<half>(x, std::make_integer_sequence<int, Vec<C>::parts>()));
-}
-template <class F, class C>
-SINTER_INLINE C folded(const Vec<C>& x) {
-  return folded_once<F, 1>(folded_once<F, 2>(folded_once<F, 4>(folded_once<F, 8>(x)))).part[0][0];
-}
 
 /// The 64 lanes of a row. Four members, as an array would not be kept in registers.
 template <class C>

@@ -4,6 +4,7 @@
 /// in one file per instruction set.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/isa.h"

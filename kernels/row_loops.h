@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/block_totals.h"
 #include "kernels/math.h"
 #include "kernels/register_part.h"
 #include "kernels/sum_blocks.h"
@@ -78,6 +79,7 @@ SINTER_INLINE C fold_max(const Vec<C>& x) {
 
 /// A vector all of whose lanes are elements of the row.
 struct Whole {
+  static constexpr std::ptrdiff_t size() { return vector_size; }
   template <class C>
   SINTER_INLINE Vec<C> load(const C* from, C) const {
     return Vec<C>::load(from);
@@ -96,6 +98,7 @@ struct Whole {
 struct Part {
   std::ptrdiff_t count;
 
+  SINTER_INLINE std::ptrdiff_t size() const { return count; }
   template <class C>
   SINTER_INLINE Vec<C> load(const C* from, C fill) const {
     return load_first(from, count, fill);
@@ -140,7 +143,7 @@ SINTER_INLINE C row_max(const C* x, std::ptrdiff_t n) {
 
 /// Adding this changes nothing, not even the sign of a zero.
 template <class C>
-inline constexpr C no_term = static_cast<C>(-0.0f);
+inline constexpr C no_term = Sum::neutral<C>;
 
 /// Four vectors of lanes for each of N running sums. Indices are constants wherever it matters, for
 /// the compiler keeps only such arrays in registers.
@@ -211,52 +214,6 @@ SINTER_INLINE void sum_one_block(std::ptrdiff_t begin, std::ptrdiff_t n, C (&sum
   lanes.fold_into(sums);
 }
 
-/// The results of blocks, summed as they come by the rule for a row: each level is a row of the
-/// results of the level below.
-template <class C>
-class BlockSums {
- public:
-  [[gnu::noinline]] void add(C term, int level = 0) {
-    for (; level < levels - 1 && count_[level] == row_block; ++level) {
-      const C folded = fold_level(level);
-      count_[level] = 0;
-      put(level, term);
-      term = folded;
-    }
-    put(level, term);
-  }
-  [[gnu::noinline]] C total() {
-    int top = levels - 1;
-    while (count_[top] == 0) --top;
-    for (int level = 0; level < top; ++level) {
-      if (count_[level] != 0) add(fold_level(level), level + 1);
-      if (level + 1 == top && top < levels - 1 && count_[top + 1] != 0) ++top;
-    }
-    return fold_level(top);
-  }
-
- private:
-  static constexpr int levels = 4;
-
-  void put(int level, C term) {
-    C& lane = lane_[level][count_[level] % row_lanes];
-    lane = count_[level] < row_lanes ? term : lane + term;
-    ++count_[level];
-  }
-  C fold_level(int level) const {
-    C a[row_lanes];
-    const std::ptrdiff_t filled = count_[level] < row_lanes ? count_[level] : row_lanes;
-    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): put has set what is filled
-    for (std::ptrdiff_t i = 0; i < row_lanes; ++i) a[i] = i < filled ? lane_[level][i] : no_term<C>;
-    for (std::ptrdiff_t half = row_lanes / 2; half > 0; half /= 2)
-      for (std::ptrdiff_t i = 0; i < half; ++i) a[i] = a[i] + a[i + half];
-    return a[0];
-  }
-
-  C lane_[levels][row_lanes];
-  std::ptrdiff_t count_[levels] = {};
-};
-
 /// N sums over a row of n elements; 0 for none.
 template <class C, int N, class Body>
 SINTER_INLINE void row_sums(std::ptrdiff_t n, C (&sums)[N], Body body) {
@@ -265,7 +222,7 @@ SINTER_INLINE void row_sums(std::ptrdiff_t n, C (&sums)[N], Body body) {
     for (C& sum : sums) sum = n == 0 ? C(0) : sum;
     return;
   }
-  BlockSums<C> totals[N];
+  BlockTotals<Sum, C> totals[N];
   for (std::ptrdiff_t begin = 0; begin < n; begin += row_block) {
     const std::ptrdiff_t left = n - begin;
     sum_one_block<C, N>(begin, left < row_block ? left : row_block, sums, body);

@@ -3,46 +3,22 @@
 /// Only for files compiled for each instruction set.
 #pragma once
 
-#include "kernels/math.h"
+#include "kernels/op_functions.h"
 #include "kernels/tiles.h"
 #include "kernels/vector.h"
 
 namespace sinter::kernels {
 inline namespace SINTER_ISA {
 
-// One functor for each row of the table.
-#define SINTER_UNARY(name, rule, value, gradient) \
-  struct name##_op {                              \
-    static constexpr int arity = 1;               \
-    template <class V>                            \
-    SINTER_INLINE static V apply(const V* x) {    \
-      const V& a = x[0];                          \
-      return value;                               \
-    }                                             \
-  };
-#define SINTER_BINARY(name, rule, value, gradient_a, gradient_b) \
-  struct name##_op {                                             \
-    static constexpr int arity = 2;                              \
-    template <class V>                                           \
-    SINTER_INLINE static V apply(const V* x) {                   \
-      const V &a = x[0], &b = x[1];                              \
-      return value;                                              \
-    }                                                            \
-  };
-#define SINTER_TERNARY(name, rule, value, gradient_a, gradient_b, gradient_c) \
-  struct name##_op {                                                          \
-    static constexpr int arity = 3;                                           \
-    template <class V>                                                        \
-    SINTER_INLINE static V apply(const V* x) {                                \
-      const V &a = x[0], &b = x[1], &c = x[2];                                \
-      return value;                                                           \
-    }                                                                         \
-  };
-#include "runtime/ops.def"
+template <class F, class V, int... k>
+SINTER_INLINE V apply(const V* x, std::integer_sequence<int, k...>) {
+  return F::apply(x[k]...);
+}
 
 template <class C, class F>
 void run_tile(const TileArguments& tile) {
   using V = Vec<C>;
+  constexpr auto operands = std::make_integer_sequence<int, F::arity>();
   const C* in[F::arity];
   std::ptrdiff_t advance[F::arity];
   for (int k = 0; k < F::arity; ++k) {
@@ -57,13 +33,13 @@ void run_tile(const TileArguments& tile) {
       x[k] = V::load(in[k]);
       in[k] += advance[k];
     }
-    F::template apply<V>(x).store(out);
+    apply<F>(x, operands).store(out);
     out += vector_size;
   }
   if (left == 0) return;
   V x[F::arity];
   for (int k = 0; k < F::arity; ++k) x[k] = V::load_partial(in[k], left, C(1));
-  F::template apply<V>(x).store_partial(out, left);
+  apply<F>(x, operands).store_partial(out, left);
 }
 
 template <class C, Rule rule, class F>

@@ -25,6 +25,7 @@ void read_logs(std::string_view value, Options& options);
 void read_compiler(std::string_view value, Options& options);
 void read_cache(std::string_view value, Options& options);
 void read_cache_size(std::string_view value, Options& options);
+void read_cuda_path(std::string_view value, Options& options);
 
 constexpr std::string_view threads_allowed = "1 to 1024";
 static_assert(cpu::most_threads == 1024);
@@ -49,6 +50,8 @@ constexpr std::array table = {
     OptionInfo{"SINTER_CACHE_SIZE", "bytes, or a number with K, M or G",
                "The most that the kernels on disk may take; those unused longest make room.",
                read_cache_size},
+    OptionInfo{"SINTER_CUDA_PATH", "a folder",
+               "Take CUDA's libraries from this folder, its lib64 or lib.", read_cuda_path},
 };
 
 constexpr const OptionInfo& row(std::string_view variable) {
@@ -95,6 +98,8 @@ void read_cache_size(std::string_view value, Options& options) {
   if (!bytes) refuse(row("SINTER_CACHE_SIZE"), value);
   options.cache_bytes = *bytes;
 }
+
+void read_cuda_path(std::string_view value, Options& options) { options.cuda_path = value; }
 
 void read_surroundings(const Environment& environment, Surroundings& surroundings) {
   surroundings.search_path = environment("PATH").value_or("");

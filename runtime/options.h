@@ -39,6 +39,7 @@ struct Options {
   bool disk_cache = true;       ///< Whether compiled kernels are kept on disk.
   std::string cache_directory;  ///< Where; empty for the user's cache directory.
   std::uint64_t cache_bytes = std::uint64_t{1} << 30;  ///< The most the disk cache may hold.
+  std::string cuda_path;  ///< Where CUDA's libraries are; empty for where the loader looks.
   Surroundings surroundings;
 };
 

@@ -227,7 +227,7 @@ TEST_CASE("kernel cache: what does not compile is an error for each who asks, an
   sources[1].body = "static void unnamed() {}\n";
   CHECK_THROWS_AS(cache.load(sources, test_prelude, "strict"), InternalError);
   sources[1].body =
-      "void absent(); extern \"C\" void SINTER_KERNEL(const void*, long, long) "
+      "void absent(); extern \"C\" void SINTER_KERNEL_NAME(const void*, long, long) "
       "{ absent(); }\n";
   CHECK_THROWS_WITH_AS(cache.load(sources, test_prelude, "strict"),
                        doctest::Contains("cannot be loaded"), FileError);

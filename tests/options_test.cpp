@@ -23,6 +23,7 @@ TEST_CASE("options: an empty environment gives the defaults") {
   CHECK(options.threads == 0);
   CHECK(options.cpu == CpuPath::automatic);
   CHECK(options.logs == LogChannels{});
+  CHECK(options.cuda_path.empty());
 }
 
 TEST_CASE("options: each variable is read") {
@@ -30,14 +31,16 @@ TEST_CASE("options: each variable is read") {
                                 {"SINTER_THREADS", "3"},
                                 {"SINTER_CPU", "avx2"},
                                 {"SINTER_LOGS", "plan,cache"},
-                                {"SINTER_CXX", "clang++"},
-                                {"SINTER_CACHE", "kernels"},
-                                {"SINTER_CACHE_SIZE", "64M"},
-                                {"HOME", "/anna"},
-                                {"TMPDIR", ""}});
+                                 {"SINTER_CXX", "clang++"},
+                                 {"SINTER_CACHE", "kernels"},
+                                 {"SINTER_CACHE_SIZE", "64M"},
+                                 {"SINTER_CUDA_PATH", "/usr/local/cuda"},
+                                 {"HOME", "/anna"},
+                                 {"TMPDIR", ""}});
   CHECK(options.level == Level::interpret);
   CHECK(options.threads == 3);
   CHECK(options.cpu == CpuPath::avx2);
+  CHECK(options.cuda_path == "/usr/local/cuda");
   CHECK(options.logs.has(LogChannel::plan));
   CHECK(options.logs.has(LogChannel::cache));
   CHECK_FALSE(options.logs.has(LogChannel::fusion));

@@ -53,6 +53,50 @@ cases = {
         "tools/test: apt-get could not install: libabsent-dev libgone-dev\n",
         "tools/test: installing libabsent-dev libgone-dev\n",
     ),
+    "an NVRTC that the loader finds is taken": (
+        """
+        unset SINTER_CUDA_PATH
+        loads() { [ "$1" = libnvrtc.so.12 ]; }
+        find_nvrtc nowhere
+        echo "${SINTER_CUDA_PATH:-none}"
+        """,
+        0,
+        "",
+        "none\n",
+    ),
+    "a missing NVRTC is installed": (
+        """
+        unset SINTER_CUDA_PATH
+        loads() { false; }
+        folder=$(mktemp -d)/nvrtc
+        python3() { mkdir -p "$folder/bin" "$folder/lib/python3.11/site-packages/nvidia/cu13"
+          printf '#!/bin/sh\\nexit 0\\n' >"$folder/bin/pip"
+          chmod +x "$folder/bin/pip"; }
+        find_nvrtc "$folder" | sed "s:$folder:FOLDER:"
+        find_nvrtc "$folder"
+        echo "${SINTER_CUDA_PATH#"$folder"}"
+        rm -r "${folder%/nvrtc}"
+        """,
+        0,
+        "",
+        "tools/test: installing nvidia-cuda-nvrtc from PyPI in FOLDER\n"
+        "/lib/python3.11/site-packages/nvidia/cu13\n",
+    ),
+    "without NVRTC the tests go on": (
+        """
+        unset SINTER_CUDA_PATH
+        loads() { false; }
+        python3() { false; }
+        folder=$(mktemp -d)/nvrtc
+        find_nvrtc "$folder" | sed "s:$folder:FOLDER:g"
+        echo "${SINTER_CUDA_PATH:-none}"
+        rm -r "${folder%/nvrtc}"
+        """,
+        0,
+        "",
+        "tools/test: installing nvidia-cuda-nvrtc from PyPI in FOLDER\n"
+        "tools/test: no NVRTC (FOLDER.log): kernels are not compiled for GPUs\nnone\n",
+    ),
     "with nothing missing, nothing happens": (
         "missing_packages=()\ninstall_missing",
         0,

@@ -18,7 +18,7 @@ inline constexpr const char* test_prelude =
 inline KernelSource kernel_adding(int number) {
   return {"add " + std::to_string(number),
           "struct Addend { element value; };\n"
-          "extern \"C\" void SINTER_KERNEL(const void* p, long first, long last) {\n"
+          "extern \"C\" void SINTER_KERNEL_NAME(const void* p, long first, long last) {\n"
           "  const Addend addend{" +
               std::to_string(number) +
               "};\n"

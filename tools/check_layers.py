@@ -37,24 +37,28 @@ jit_order = [
     ["decompose"],
     ["simplify"],
     ["fuse"],
+    ["loop"],
     ["schedule"],
     ["plan"],
     ["step", "elements"],
     ["interpret", "eager"],
     ["program"],
     ["guard"],
-    ["emit"],
+    ["emit", "prelude"],
     ["digest", "file"],
     ["host"],
     ["kernel"],
-    ["build"],
+    ["build", "nvrtc"],
     ["alias"],
-    ["execute", "launch"],
+    ["execute", "launch", "cuda_launch"],
     ["replay"],
     ["statistics"],
     ["evaluate"],
     ["sinter"],
 ]
+
+# Written by the build.
+generated = {"jit/cuda_prelude.inc", "jit/prelude.inc", "tests/simulated_prelude.h"}
 
 include_line = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
@@ -88,6 +92,8 @@ def target_of(path, quote, name, installed):
         if relative in installed:
             return relative, None
         return None, f'installed header includes "{name}", which is not an installed header beside it'
+    if name in generated:
+        return name, None
     if "/" not in name or not (tree.root / name).is_file():
         return None, f'"{name}" is not a path from the root'
     return name, None

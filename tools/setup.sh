@@ -38,6 +38,7 @@ need_for_tests() {
   need ccache have_command ccache
   need clang-format have_command clang-format
   need git have_command git
+  need python3-venv python3 -c "import ensurepip"
   need universal-ctags have_command ctags
 }
 
@@ -75,6 +76,29 @@ install_missing() {
   fi
   rm -f "$log"
 }
+
+# Finds NVRTC for the tests that compile kernels for GPUs: where the loader or SINTER_CUDA_PATH says,
+# else from PyPI, in FOLDER. Without it those tests are skipped.
+find_nvrtc() {
+  local folder=$1 version
+  [ -z "${SINTER_CUDA_PATH:-}" ] || return 0
+  for version in 13 12; do
+    loads "libnvrtc.so.$version" && return 0
+  done
+  if ! nvrtc_in "$folder" >/dev/null; then
+    echo "$program: installing nvidia-cuda-nvrtc from PyPI in $folder"
+    if ! { python3 -m venv "$folder" &&
+      "$folder/bin/pip" install -q --disable-pip-version-check "nvidia-cuda-nvrtc==13.*"; } \
+      >"$folder.log" 2>&1; then
+      echo "$program: no NVRTC ($folder.log): kernels are not compiled for GPUs"
+      return 0
+    fi
+  fi
+  SINTER_CUDA_PATH=$(nvrtc_in "$folder")
+  export SINTER_CUDA_PATH
+}
+loads() { python3 -c "import ctypes; ctypes.CDLL('$1')" 2>/dev/null; }
+nvrtc_in() { (cd "$1"/lib/python3*/site-packages/nvidia/cu13 2>/dev/null && pwd); }
 
 # configure FOLDER [OPTION...]: configures once; what a developer chose there since is kept.
 # Warnings are errors with the compilers that the project is developed with.

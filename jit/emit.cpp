@@ -1,0 +1,172 @@
+#include "jit/emit.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <vector>
+
+namespace sinter::jit {
+namespace {
+
+std::string_view value_type(DType compute) {
+  switch (compute) {
+    case DType::f32: return "F32";
+    case DType::f64: return "F64";
+    default: return "I64";
+  }
+}
+
+std::string stored_type(DType dtype) {
+  return fmt::format("stored_{}", dtype == DType::boolean ? "boolean" : to_string(dtype));
+}
+
+std::string_view combine_type(Op op) {
+  switch (op) {
+    case Op::sum: return "Sum";
+    case Op::prod: return "Prod";
+    case Op::amax: return "Amax";
+    default: return "Amin";
+  }
+}
+
+class Emitter {
+ public:
+  explicit Emitter(const Loop& loop) : loop_(loop) {}
+
+  std::string run(const std::string& name) {
+    line("SINTER_KERNEL({}) {{", name);
+    ++depth_;
+    line("const LoopArguments& a = *arguments;");
+    line("each_row(a, first_unit, last_unit, [&](const Row& row) SINTER_LOOP_BODY {{");
+    ++depth_;
+    name_memory();
+    for (const Section& section : loop_.sections) {
+      if (section.kind == SectionKind::row) row_section(section);
+      else column_section(section);
+    }
+    close("});");
+    close("}");
+    return std::move(text_);
+  }
+
+ private:
+  template <class... Values>
+  void line(fmt::format_string<Values...> format, Values&&... values) {
+    text_.append(2 * depth_, ' ');
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+    text_ += '\n';
+  }
+  void close(std::string_view text) {
+    --depth_;
+    line("{}", text);
+  }
+
+  /// Elements of accesses are called e0 and on, row buffers b0 and on.
+  void name_memory() {
+    for (std::size_t i = 0; i < loop_.accesses.size(); ++i) {
+      if (!loop_.accesses[i].memory) continue;
+      line("const Elements<{}> e{}(a, row, {});", stored_type(loop_.accesses[i].dtype), i, i);
+    }
+    std::vector<DType> computes(loop_.row_buffers, DType::f32);
+    for (const Section& section : loop_.sections)
+      for (const Statement& s : section.statements)
+        if (s.kind == StatementKind::keep) computes[s.index] = s.compute;
+    for (std::size_t i = 0; i < computes.size(); ++i)
+      line("const RowBuffer<{}> b{}(a, row, {});", value_type(computes[i]), i, i);
+  }
+
+  void row_section(const Section& section) {
+    for (const Statement& s : section.statements) {
+      if (s.kind == StatementKind::store) line("e{}.store(v{});", s.index, s.operands[0]);
+      else value(s, row_expression(s));
+      of_row_.push_back(true);
+    }
+  }
+
+  /// Reductions are called r and their lanes l, with the number of the value they give.
+  void column_section(const Section& section) {
+    std::string lanes, reductions;
+    const ValueId first = next();
+    for_reductions(section, first, [&](const Statement& s, ValueId id) {
+      line("Reduction<{}, {}> r{}(row);", combine_type(s.op), value_type(s.compute), id);
+      lanes += fmt::format(", auto& l{}", id);
+      reductions += fmt::format(", r{}", id);
+    });
+    line("each_column(row, [&](auto at{}) SINTER_LOOP_BODY {{", lanes);
+    ++depth_;
+    for (const Statement& s : section.statements) {
+      column_statement(s);
+      of_row_.push_back(s.kind == StatementKind::reduce);
+    }
+    close(fmt::format("}}{});", reductions));
+    for_reductions(section, first, [&](const Statement& s, ValueId id) {
+      line("const {} v{}(r{}.result());", value_type(s.compute), id, id);
+    });
+  }
+
+  template <class Body>
+  static void for_reductions(const Section& section, ValueId first, Body body) {
+    for (std::size_t i = 0; i < section.statements.size(); ++i)
+      if (section.statements[i].kind == StatementKind::reduce)
+        body(section.statements[i], first + static_cast<ValueId>(i));
+  }
+
+  void column_statement(const Statement& s) {
+    const ValueId a = s.operands[0];
+    switch (s.kind) {
+      case StatementKind::reduce: return line("l{}.add(v{}, at.part);", next(), a);
+      case StatementKind::add_rows: return line("e{}.add_row(row, v{}, at);", s.index, a);
+      case StatementKind::keep: return line("b{}.keep(v{}, at);", s.index, a);
+      case StatementKind::store: return line("e{}.store{}(v{}, at);", s.index, strided(s), a);
+      case StatementKind::load: return value(s, fmt::format("e{}.load{}(at)", s.index, strided(s)));
+      case StatementKind::fetch:
+        return value(s, fmt::format("e{0}.{1}(a, {0}, v{2}, at)", s.index,
+                                    of_row_[a] ? "fetch" : "gather", a));
+      case StatementKind::recall: return value(s, fmt::format("b{}.recall(at)", s.index));
+      case StatementKind::coordinate:
+        return value(s, fmt::format("coordinate(a, row, {}, at)", s.index));
+      default: return value(s, row_expression(s));
+    }
+  }
+
+  std::string_view strided(const Statement& s) const {
+    return loop_.accesses[s.index].columns == Columns::strided ? "_strided" : "";
+  }
+
+  void value(const Statement& s, const std::string& expression) {
+    line("const {} v{} = {};", value_type(s.compute), next(), expression);
+  }
+
+  /// What stands in a row section, and what is the same in any section.
+  std::string row_expression(const Statement& s) const {
+    const ValueId a = s.operands[0], b = s.operands[1], c = s.operands[2];
+    switch (s.kind) {
+      case StatementKind::load: return fmt::format("e{}.load()", s.index);
+      case StatementKind::fetch: return fmt::format("e{0}.fetch(a, {0}, v{1})", s.index, a);
+      case StatementKind::number:
+        return fmt::format("number<{}>(a, {})", value_type(s.compute), s.index);
+      case StatementKind::coordinate: return fmt::format("coordinate(row, {})", s.index);
+      case StatementKind::uniform: return fmt::format("uniform(v{}, v{}, v{})", b, c, a);
+      case StatementKind::cast: return fmt::format("{}::cast(v{})", stored_type(s.dtype), a);
+      default: break;
+    }
+    switch (info(s.op).arity) {
+      case 1: return fmt::format("{}_op::apply(v{})", to_string(s.op), a);
+      case 2: return fmt::format("{}_op::apply(v{}, v{})", to_string(s.op), a, b);
+      default: return fmt::format("{}_op::apply(v{}, v{}, v{})", to_string(s.op), a, b, c);
+    }
+  }
+
+  ValueId next() const { return static_cast<ValueId>(of_row_.size()); }
+
+  const Loop& loop_;
+  std::string text_;
+  std::size_t depth_ = 0;
+  std::vector<bool> of_row_;  // for each statement so far, whether it is a value of the row
+};
+
+}  // namespace
+
+std::string emit(const Loop& loop, const std::string& name) { return Emitter(loop).run(name); }
+
+}  // namespace sinter::jit

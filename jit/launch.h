@@ -1,0 +1,31 @@
+/// \file
+/// Launch: a generated kernel over its rows, on the pool.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "jit/loop.h"
+#include "kernels/loop_arguments.h"
+#include "runtime/shape.h"
+
+namespace sinter::jit {
+
+/// One launch of a loop: the sizes it walks and where its accesses lie.
+struct Launch {
+  Shape rows;  ///< the sizes of the rows' axes; none for one row
+  std::int64_t columns = 0;
+  std::vector<kernels::LoopAccess> accesses;  ///< one for each of the loop's
+  std::vector<kernels::LoopNumber> numbers;   ///< one for each of the loop's
+};
+
+/// Rows that are summed before their sum is one of those of the next pass (kernels/reduce.h).
+inline constexpr std::int64_t summed_rows = 64;
+
+/// Blocks of rows that add_rows leaves a sum of each.
+std::int64_t row_block_count(const Shape& rows);
+
+/// Runs `function`, compiled from `loop`. Work is cut by the sizes alone.
+void launch(const Loop& loop, kernels::LoopFunction function, const Launch& launch);
+
+}  // namespace sinter::jit

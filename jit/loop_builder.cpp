@@ -1,0 +1,111 @@
+#include "jit/loop_builder.h"
+
+#include <utility>
+
+#include "runtime/error.h"
+
+namespace sinter::jit {
+
+std::uint32_t LoopBuilder::memory(DType dtype, Columns columns) {
+  loop_.accesses.push_back({.dtype = dtype, .columns = columns});
+  return static_cast<std::uint32_t>(loop_.accesses.size() - 1);
+}
+
+std::uint32_t LoopBuilder::position() {
+  loop_.accesses.push_back({.dtype = DType::i64, .columns = Columns::strided, .memory = false});
+  return static_cast<std::uint32_t>(loop_.accesses.size() - 1);
+}
+
+std::uint32_t LoopBuilder::argument(DType compute) {
+  loop_.numbers.push_back(compute);
+  return static_cast<std::uint32_t>(loop_.numbers.size() - 1);
+}
+
+ValueId LoopBuilder::add(Statement statement) {
+  invariant(!loop_.sections.empty(), "a statement before the first section");
+  loop_.sections.back().statements.push_back(statement);
+  computes_.push_back(statement.compute);
+  return static_cast<ValueId>(computes_.size() - 1);
+}
+
+ValueId LoopBuilder::load(std::uint32_t access) {
+  return add({.kind = StatementKind::load,
+              .compute = compute_dtype(loop_.accesses[access].dtype),
+              .index = access});
+}
+
+ValueId LoopBuilder::fetch(std::uint32_t access, ValueId index) {
+  return add({.kind = StatementKind::fetch,
+              .compute = compute_dtype(loop_.accesses[access].dtype),
+              .operands = {index, no_value, no_value},
+              .index = access});
+}
+
+ValueId LoopBuilder::number(std::uint32_t argument) {
+  return add(
+      {.kind = StatementKind::number, .compute = loop_.numbers[argument], .index = argument});
+}
+
+ValueId LoopBuilder::coordinate(std::uint32_t access) {
+  return add({.kind = StatementKind::coordinate, .compute = DType::i64, .index = access});
+}
+
+ValueId LoopBuilder::uniform(ValueId position, ValueId seed, ValueId ordinal) {
+  return add({.kind = StatementKind::uniform,
+              .compute = DType::f32,
+              .operands = {position, seed, ordinal}});
+}
+
+ValueId LoopBuilder::apply(Op op, ValueId a, ValueId b, ValueId c) {
+  return add(
+      {.kind = StatementKind::apply, .compute = compute_of(a), .op = op, .operands = {a, b, c}});
+}
+
+ValueId LoopBuilder::cast(ValueId a, DType dtype) {
+  return add({.kind = StatementKind::cast,
+              .compute = compute_dtype(dtype),
+              .dtype = dtype,
+              .operands = {a, no_value, no_value}});
+}
+
+ValueId LoopBuilder::reduce(Op op, ValueId a) {
+  return add({.kind = StatementKind::reduce,
+              .compute = compute_of(a),
+              .op = op,
+              .operands = {a, no_value, no_value}});
+}
+
+void LoopBuilder::add_rows(ValueId a, std::uint32_t access) {
+  add({.kind = StatementKind::add_rows,
+       .compute = compute_of(a),
+       .operands = {a, no_value, no_value},
+       .index = access});
+}
+
+void LoopBuilder::keep(ValueId a, std::uint32_t row_buffer) {
+  kept_computes_.resize(loop_.row_buffers);
+  kept_computes_[row_buffer] = compute_of(a);
+  add({.kind = StatementKind::keep,
+       .compute = compute_of(a),
+       .operands = {a, no_value, no_value},
+       .index = row_buffer});
+}
+
+ValueId LoopBuilder::recall(std::uint32_t row_buffer) {
+  return add(
+      {.kind = StatementKind::recall, .compute = kept_computes_[row_buffer], .index = row_buffer});
+}
+
+void LoopBuilder::store(ValueId a, std::uint32_t access) {
+  add({.kind = StatementKind::store,
+       .compute = compute_of(a),
+       .operands = {a, no_value, no_value},
+       .index = access});
+}
+
+Loop LoopBuilder::finish() {
+  check_loop(loop_);
+  return std::move(loop_);
+}
+
+}  // namespace sinter::jit

@@ -1,0 +1,51 @@
+/// \file
+/// Puts a loop together, statement by statement.
+#pragma once
+
+#include <string>
+
+#include "jit/loop.h"
+
+namespace sinter::jit {
+
+/// Statements go into the section begun last; each call gives the number of the value it makes.
+class LoopBuilder {
+ public:
+  explicit LoopBuilder(std::string name) { loop_.name = std::move(name); }
+
+  std::uint32_t memory(DType dtype, Columns columns = Columns::contiguous);
+  /// An access that has a position only.
+  std::uint32_t position();
+  std::uint32_t argument(DType compute);
+  std::uint32_t row_buffer() { return loop_.row_buffers++; }
+
+  void begin_row() { loop_.sections.push_back({SectionKind::row, {}}); }
+  void begin_columns() { loop_.sections.push_back({SectionKind::columns, {}}); }
+
+  ValueId load(std::uint32_t access);
+  ValueId fetch(std::uint32_t access, ValueId index);
+  ValueId number(std::uint32_t argument);
+  ValueId coordinate(std::uint32_t access);
+  ValueId uniform(ValueId position, ValueId seed, ValueId ordinal);
+  /// In the compute type of its operands, which are all the same.
+  ValueId apply(Op op, ValueId a, ValueId b = no_value, ValueId c = no_value);
+  ValueId cast(ValueId a, DType dtype);
+  ValueId reduce(Op op, ValueId a);
+  void add_rows(ValueId a, std::uint32_t access);
+  void keep(ValueId a, std::uint32_t row_buffer);
+  ValueId recall(std::uint32_t row_buffer);
+  void store(ValueId a, std::uint32_t access);
+
+  /// The loop, checked.
+  Loop finish();
+
+ private:
+  ValueId add(Statement statement);
+  DType compute_of(ValueId value) const { return computes_[value]; }
+
+  Loop loop_;
+  std::vector<DType> computes_;       // of each statement
+  std::vector<DType> kept_computes_;  // of each row buffer
+};
+
+}  // namespace sinter::jit

@@ -1,0 +1,230 @@
+/// \file
+/// What generated kernels are written in, on top of the vectors: the walk over rows, and elements
+/// in memory. The last part of the prelude of every kernel that is compiled at run time.
+#pragma once
+
+#include "kernels/loop_arguments.h"
+#include "kernels/op_functions.h"
+#include "kernels/philox_vector.h"
+#include "kernels/row_reduce.h"
+#include "kernels/storage.h"
+
+namespace sinter::kernels {
+inline namespace SINTER_ISA {
+
+using F32 = VecF;
+using F64 = VecD;
+using I64 = VecI;
+
+#define SINTER_KERNEL(name)                                                     \
+  extern "C" void name(const LoopArguments* arguments, std::int64_t first_unit, \
+                       std::int64_t last_unit)
+
+/// A row, or a piece of one.
+struct Row : LoopRow {
+  bool first;  ///< of its unit
+};
+
+/// Calls body(row) for each row of the units [first_unit, last_unit).
+template <class Body>
+SINTER_INLINE void each_row(const LoopArguments& a, std::int64_t first_unit, std::int64_t last_unit,
+                            Body body) {
+  Row row;
+  for (std::int64_t unit = first_unit; unit < last_unit; ++unit) {
+    const std::int64_t rows = a.host->begin_unit(a, unit, row);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      row.first = r == 0;
+      body(row);
+      if (r + 1 < rows) a.host->next_row(a, row);
+    }
+  }
+}
+
+/// Sixteen columns from `column` on, or the last few.
+template <class PartType>
+struct At {
+  std::ptrdiff_t column;
+  PartType part;
+};
+
+/// Calls body(at, lanes...) for all columns of the row.
+template <class Body, class... Reductions>
+SINTER_INLINE void each_column(const Row& row, Body body, Reductions&... reductions) {
+  const auto visit = [&](std::ptrdiff_t i, auto part, auto&... lanes) SINTER_LOOP_BODY {
+    body(At<decltype(part)>{i, part}, lanes...);
+  };
+  if constexpr (sizeof...(Reductions) == 0) each_vector(row.columns, visit);
+  else reduce_row(row.columns, visit, reductions...);
+}
+
+template <class F, class V>
+class Reduction : public RowReduction<F, typename V::Element> {
+ public:
+  SINTER_INLINE explicit Reduction(const Row& row)
+      : RowReduction<F, typename V::Element>(row.columns) {}
+};
+
+template <class V>
+class RowBuffer {
+ public:
+  SINTER_INLINE RowBuffer(const LoopArguments& a, const Row& row, int index)
+      : memory_(static_cast<typename V::Element*>(
+            a.host->scratch(index, static_cast<std::int64_t>(sizeof(V)) *
+                                       ((row.columns + vector_size - 1) / vector_size)))) {}
+  template <class AtType>
+  SINTER_INLINE void keep(const V& x, AtType at) const {
+    x.store(memory_ + at.column);
+  }
+  template <class AtType>
+  SINTER_INLINE V recall(AtType at) const {
+    return V::load(memory_ + at.column);
+  }
+
+ private:
+  typename V::Element* memory_;
+};
+
+template <class Stored>
+class Elements {
+ public:
+  using Element = typename Stored::Element;
+  using Compute = typename Stored::Compute;
+
+  SINTER_INLINE Elements(const LoopArguments& a, const Row& row, int access)
+      : first_(static_cast<Element*>(a.accesses[access].base) + row.offset[access]),
+        access_(a.accesses[access]) {}
+
+  /// The element of the first column, in all lanes.
+  SINTER_INLINE Compute load() const { return one(first_); }
+  SINTER_INLINE Compute load(At<Whole> at) const {
+    return to(Stored::load(first_ + at.column), Compute());
+  }
+  /// Lanes beyond the row are numbers that do no harm.
+  SINTER_INLINE Compute load(At<Part> at) const { return load_part(first_ + at.column, at.part); }
+  template <class AtType>
+  SINTER_INLINE Compute load_strided(AtType at) const {
+    Element gathered[vector_size] = {};
+    const Element* from = first_ + at.column * access_.column_stride;
+    for (std::ptrdiff_t i = 0; i < at.part.size(); ++i, from += access_.column_stride)
+      gathered[i] = *from;
+    return to(Stored::load(gathered), Compute());
+  }
+
+  /// As load, `index` index strides further on, the same for the whole row.
+  SINTER_INLINE Compute fetch(const LoopArguments& a, int access, const VecI& index) const {
+    return one(first_ + checked(a, access, index.part[0][0]));
+  }
+  template <class AtType>
+  SINTER_INLINE Compute fetch(const LoopArguments& a, int access, const VecI& index,
+                              AtType at) const {
+    return Elements(first_ + checked(a, access, index.part[0][0]), access_).load(at);
+  }
+  /// With an index for each column.
+  template <class AtType>
+  SINTER_INLINE Compute gather(const LoopArguments& a, int access, const VecI& index,
+                               AtType at) const {
+    std::int64_t indices[vector_size];
+    index.store(indices);
+    Element gathered[vector_size] = {};
+    const Element* from = first_ + at.column * access_.column_stride;
+    for (std::ptrdiff_t i = 0; i < at.part.size(); ++i, from += access_.column_stride)
+      gathered[i] = from[checked(a, access, indices[i])];
+    return to(Stored::load(gathered), Compute());
+  }
+
+  template <class V>
+  SINTER_INLINE void store(const V& x) const {
+    Element packed[vector_size];
+    Stored::store(x, packed);
+    *first_ = packed[0];
+  }
+  template <class V>
+  SINTER_INLINE void store(const V& x, At<Whole> at) const {
+    Stored::store(x, first_ + at.column);
+  }
+  template <class V>
+  SINTER_INLINE void store(const V& x, At<Part> at) const {
+    if constexpr (compute_in_memory) {
+      store_first(Stored::cast(x), first_ + at.column, at.part.count);
+    } else {
+      Element packed[vector_size];
+      Stored::store(x, packed);
+      __builtin_memcpy(first_ + at.column, packed,
+                       static_cast<std::size_t>(at.part.count) * sizeof(Element));
+    }
+  }
+  template <class V, class AtType>
+  SINTER_INLINE void store_strided(const V& x, AtType at) const {
+    Element packed[vector_size];
+    Stored::store(x, packed);
+    Element* memory = first_ + at.column * access_.column_stride;
+    for (std::ptrdiff_t i = 0; i < at.part.size(); ++i, memory += access_.column_stride)
+      *memory = packed[i];
+  }
+
+  /// Adds the term of one more row of a unit to the sums of the columns; the first row's starts
+  /// them.
+  template <class AtType>
+  SINTER_INLINE void add_row(const Row& row, const Compute& x, AtType at) const {
+    store(row.first ? x : load(at) + x, at);
+  }
+
+ private:
+  static constexpr bool compute_in_memory =
+      sizeof(Element) == sizeof(typename Compute::Element) &&
+      (Element(0.5f) == Element(0)) == (typename Compute::Element(0.5f) == 0);
+
+  SINTER_INLINE Elements(Element* first, const LoopAccess& access)
+      : first_(first), access_(access) {}
+
+  SINTER_INLINE static Compute one(const Element* at) {
+    Element same[vector_size];
+    for (Element& element : same) element = *at;
+    return to(Stored::load(same), Compute());
+  }
+  SINTER_INLINE static Compute load_part(const Element* from, Part part) {
+    if constexpr (compute_in_memory) {
+      return load_first(from, part.count, typename Compute::Element(1));
+    } else {
+      Element padded[vector_size] = {};
+      __builtin_memcpy(padded, from, static_cast<std::size_t>(part.count) * sizeof(Element));
+      return to(Stored::load(padded), Compute());
+    }
+  }
+  /// Elements that `index` is on, after a check.
+  SINTER_INLINE std::int64_t checked(const LoopArguments& a, int access, std::int64_t index) const {
+    if (index < 0 || index >= access_.index_extent) [[unlikely]] {
+      a.host->refuse_index(a, access, index);
+      return 0;
+    }
+    return index * access_.index_stride;
+  }
+
+  Element* first_;
+  const LoopAccess& access_;
+};
+
+/// A number of the user's, rounded to the type it is computed in.
+template <class V>
+SINTER_INLINE V number(const LoopArguments& a, int index) {
+  if constexpr (sizeof(V) == sizeof(VecI) && typename V::Element(0.5f) == 0)
+    return V(a.numbers[index].integer);
+  else return V(static_cast<typename V::Element>(a.numbers[index].real));
+}
+
+/// The draw (seed, ordinal), the same in all lanes, at each position.
+SINTER_INLINE VecF uniform(const VecI& seed, const VecI& ordinal, const VecI& position) {
+  return random_uniform(static_cast<std::uint64_t>(seed.part[0][0]),
+                        static_cast<std::uint64_t>(ordinal.part[0][0]), position);
+}
+
+/// Where the elements of an access without memory would be: of the row, or of its columns.
+SINTER_INLINE VecI coordinate(const Row& row, int access) { return VecI(row.offset[access]); }
+template <class AtType>
+SINTER_INLINE VecI coordinate(const LoopArguments& a, const Row& row, int access, AtType at) {
+  const std::int64_t stride = a.accesses[access].column_stride;
+  return VecI(row.offset[access] + at.column * stride) + VecI::iota() * stride;
+}
+
+}  // namespace SINTER_ISA
+}  // namespace sinter::kernels

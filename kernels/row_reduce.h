@@ -1,0 +1,80 @@
+/// \file
+/// Reductions of a row whose terms are computed as the row is walked, in the order of
+/// kernels/reduce.h: the form that generated kernels use, where one walk feeds any number of
+/// reductions. Only for files compiled for each instruction set.
+#pragma once
+
+#include "kernels/block_totals.h"
+#include "kernels/fold.h"
+#include "kernels/row_loops.h"
+
+namespace sinter::kernels {
+inline namespace SINTER_ISA {
+
+/// The 64 lanes of one block. Its vectors must come in order. The four vectors of lanes move round
+/// as terms come, so that the loop around needs no unrolling: `next` is the one that the next term
+/// belongs to.
+template <class F, class C>
+class LaneReduction {
+ public:
+  template <class PartType>
+  SINTER_INLINE void add(const Vec<C>& term, PartType part) {
+    const Vec<C> sum = F::of(next_, part.keep(term, F::template neutral<C>));
+    next_ = second_;
+    second_ = third_;
+    third_ = last_;
+    last_ = sum;
+  }
+
+  /// Of a block of `count` elements, all of which have come.
+  SINTER_INLINE C result(std::ptrdiff_t count) {
+    const std::ptrdiff_t vectors = (count + vector_size - 1) / vector_size;
+    for (std::ptrdiff_t turned = vectors % 4; turned != 0; turned = (turned + 1) % 4) {
+      const Vec<C> first = next_;
+      next_ = second_;
+      second_ = third_;
+      third_ = last_;
+      last_ = first;
+    }
+    return folded<F>(F::of(F::of(next_, third_), F::of(second_, last_)));
+  }
+
+ private:
+  Vec<C> next_{F::template neutral<C>}, second_ = next_, third_ = next_, last_ = next_;
+};
+
+/// A reduction of a row: what its blocks gave. Most rows are one block.
+template <class F, class C>
+class RowReduction {
+ public:
+  using Lanes = LaneReduction<F, C>;
+
+  SINTER_INLINE explicit RowReduction(std::ptrdiff_t n) : single_(n <= row_block) {}
+  SINTER_INLINE void add_block(C block) {
+    if (single_) only_ = block;
+    else many_.add(block);
+  }
+  SINTER_INLINE C result() { return single_ ? only_ : many_.total(); }
+
+ private:
+  bool single_;
+  C only_ = F::template identity<C>;
+  BlockTotals<F, C> many_;
+};
+
+/// body(i, part, lanes...) for each vector of a row of n elements, where `lanes` takes the terms of
+/// each reduction.
+template <class Body, class... Reductions>
+SINTER_INLINE void reduce_row(std::ptrdiff_t n, Body body, Reductions&... reductions) {
+  for (std::ptrdiff_t begin = 0; begin < n; begin += row_block) {
+    const std::ptrdiff_t count = n - begin < row_block ? n - begin : row_block;
+    [&](typename Reductions::Lanes... lanes) SINTER_LOOP_BODY {
+      each_vector(count, [&](std::ptrdiff_t i, auto part)
+                             SINTER_LOOP_BODY { body(begin + i, part, lanes...); });
+      (reductions.add_block(lanes.result(count)), ...);
+    }(typename Reductions::Lanes()...);
+  }
+}
+
+}  // namespace SINTER_ISA
+}  // namespace sinter::kernels

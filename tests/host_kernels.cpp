@@ -1,0 +1,29 @@
+// The golden kernels, compiled with the prelude of the CPU.
+#include "kernels/generated_loop.h"
+#include "tests/golden_kernel_table.h"
+
+#undef SINTER_KERNEL
+#define SINTER_KERNEL(name)                                                           \
+  void name([[maybe_unused]] const LoopArguments* arguments, std::int64_t first_unit, \
+            std::int64_t last_unit)
+
+namespace sinter::kernels {
+namespace {
+
+#include "tests/golden_kernels.inc"
+#include "tests/golden_ops.inc"
+
+}  // namespace
+}  // namespace sinter::kernels
+
+namespace sinter::tests {
+
+GoldenKernel host_kernel(std::string_view name) {
+  for (const auto& kernel : kernels::golden_kernels)
+    if (kernel.name == name) return kernel.function;
+  return nullptr;
+}
+std::span<const OpRow> host_ops() { return kernels::golden_ops; }
+std::span<const CastRow> host_casts() { return kernels::golden_casts; }
+
+}  // namespace sinter::tests
