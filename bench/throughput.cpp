@@ -204,7 +204,7 @@ void check_settings(const Settings& settings) {
 
 int run(std::span<const char* const> arguments) {
   Settings settings;
-  settings.level = level() == Level::interpret ? "interpret" : "eager";
+  settings.level = to_string(level());
   const std::vector<Option> options{
       {"preset", "size of the model", settings.preset, {"tiny", "small", "base"}},
       {"collate", "columns of a batch", settings.collate, {"max", "longest"}},
@@ -213,7 +213,7 @@ int run(std::span<const char* const> arguments) {
       {"distinct", "batches made, used in turn", settings.distinct},
       {"batches", "safetensors file of batches, in place of made ones", settings.batches},
       {"dtype", "of matrix products", settings.dtype, {"f32", "bf16"}},
-      {"level", "how graphs are evaluated", settings.level, {"interpret", "eager"}},
+      {"level", "how graphs are evaluated", settings.level, {"interpret", "eager", "fused"}},
       {"dropout", "of GPT-2", settings.dropout},
       {"warmup", "steps before the clock", settings.warmup},
       {"active", "steps on the clock", settings.active},
@@ -229,7 +229,7 @@ int run(std::span<const char* const> arguments) {
   }
   check_settings(settings);
   if (settings.threads != 0) set_threads(settings.threads);
-  set_level(settings.level == "interpret" ? Level::interpret : Level::eager);
+  set_level(*parse_level(settings.level));
   const Figures figures = Benchmark(settings).run();
   if (settings.json) fmt::print("{}\n", as_json(settings, figures).dump());
   else print_table(settings, figures);

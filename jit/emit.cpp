@@ -37,6 +37,7 @@ class Emitter {
     line("SINTER_KERNEL({}) {{", name);
     ++depth_;
     line("const LoopArguments& a = *arguments;");
+    numbers();
     line("each_row(a, first_unit, last_unit, [&](const Row& row) SINTER_LOOP_BODY {{");
     ++depth_;
     name_memory();
@@ -61,6 +62,17 @@ class Emitter {
     line("{}", text);
   }
 
+  /// The user's numbers are the same for all rows.
+  void numbers() {
+    ValueId id = 0;
+    for (const Section& section : loop_.sections)
+      for (const Statement& s : section.statements) {
+        if (s.kind == StatementKind::number)
+          line("const {0} v{1} = number<{0}>(a, {2});", value_type(s.compute), id, s.index);
+        ++id;
+      }
+  }
+
   /// Elements of accesses are called e0 and on, row buffers b0 and on.
   void name_memory() {
     for (std::size_t i = 0; i < loop_.accesses.size(); ++i) {
@@ -78,7 +90,7 @@ class Emitter {
   void row_section(const Section& section) {
     for (const Statement& s : section.statements) {
       if (s.kind == StatementKind::store) line("e{}.store(v{});", s.index, s.operands[0]);
-      else value(s, row_expression(s));
+      else if (s.kind != StatementKind::number) value(s, row_expression(s));
       of_row_.push_back(true);
     }
   }
@@ -114,6 +126,7 @@ class Emitter {
   void column_statement(const Statement& s) {
     const ValueId a = s.operands[0];
     switch (s.kind) {
+      case StatementKind::number: return;  // see numbers()
       case StatementKind::reduce: return line("l{}.add(v{}, at.part);", next(), a);
       case StatementKind::add_rows: return line("e{}.add_row(row, v{}, at);", s.index, a);
       case StatementKind::keep: return line("b{}.keep(v{}, at);", s.index, a);
@@ -143,8 +156,6 @@ class Emitter {
     switch (s.kind) {
       case StatementKind::load: return fmt::format("e{}.load()", s.index);
       case StatementKind::fetch: return fmt::format("e{0}.fetch(a, {0}, v{1})", s.index, a);
-      case StatementKind::number:
-        return fmt::format("number<{}>(a, {})", value_type(s.compute), s.index);
       case StatementKind::coordinate: return fmt::format("coordinate(row, {})", s.index);
       case StatementKind::uniform: return fmt::format("uniform(v{}, v{}, v{})", b, c, a);
       case StatementKind::cast: return fmt::format("{}::cast(v{})", stored_type(s.dtype), a);

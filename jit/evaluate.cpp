@@ -10,7 +10,9 @@
 #include "jit/execute.h"
 #include "jit/guard.h"
 #include "jit/kernel_cache.h"
+#include "jit/lower.h"
 #include "jit/program.h"
+#include "jit/run_plan.h"
 #include "jit/statistics.h"
 #include "jit/trace.h"
 #include "runtime/cpu/pool.h"
@@ -106,6 +108,14 @@ std::vector<bool> find_donated(const jit::Trace& trace, const WrittenVariables& 
   return donated;
 }
 
+jit::Outcome run(const jit::Program& program, const jit::Trace& trace,
+                 const std::vector<bool>& donated) {
+  if (program.lowered)
+    if (auto outcome = jit::run_plan(*program.lowered, program, trace, donated))
+      return *std::move(outcome);
+  return jit::execute(program, trace, donated);
+}
+
 /// Gives the nodes their values or failures and takes away the inputs nobody needs any more.
 /// Returns how many have a value. Nodes end here, but none before its turn: readers come after what
 /// they read.
@@ -154,13 +164,18 @@ std::exception_ptr run_pipeline(const std::vector<NodeRef>& roots,
 
   std::shared_ptr<const jit::Program> program = state.programs.find(trace);
   watch.lap(statistics.match_ns);
-  if (!program) program = state.programs.add(jit::build_program(trace, how), trace);
+  if (!program) {
+    jit::Program built = jit::build_program(trace, how);
+    if (how == Level::fused) built.lowered = jit::lower(trace);
+    program = state.programs.add(std::move(built), trace);
+  }
   watch.lap(statistics.build_ns);
 
-  jit::Outcome outcome = jit::execute(*program, trace, find_donated(trace, written));
+  jit::Outcome outcome = run(*program, trace, find_donated(trace, written));
   watch.lap(statistics.execute_ns);
   std::exception_ptr failed_write;
   if (outcome.first_fresh) failed_write = find_failed_write(trace, outcome, written);
+  statistics.kernels_run += outcome.kernels;
   statistics.nodes_evaluated += commit(*program, trace, outcome);
   watch.lap(statistics.commit_ns);
   return failed_write;

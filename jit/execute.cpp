@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "jit/alias.h"
+#include "jit/value_memory.h"
 #include "kernels/elementwise.h"
 #include "runtime/results.h"
 
@@ -14,16 +15,6 @@ namespace {
 
 using kernels::ConstView;
 using kernels::View;
-
-Value allocate(const Result& result) {
-  const auto count = static_cast<std::size_t>(element_count(result.shape));
-  BufferRef buffer = Buffer::allocate(count * item_size(result.dtype));
-  return {StorageRef(new Storage(std::move(buffer))), 0, contiguous_strides(result.shape)};
-}
-
-std::byte* address(const Value& value, DType dtype) {
-  return value.storage->data() + value.offset * static_cast<std::int64_t>(item_size(dtype));
-}
 
 /// What a fault means to the user, with the lines of the call that recorded the step.
 std::exception_ptr fault_error(const Node& node, const kernels::Fault& fault) {
@@ -171,6 +162,7 @@ class Execution {
       if (!value) value = allocate(result);
       outputs_.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
     }
+    ++outcome_.kernels;
     kernels::Fault fault;
     step.kernel.run({node, inputs_, outputs_, fault});
     if (fault.set()) fail(i, fault_error(node, fault));
@@ -190,32 +182,13 @@ class Execution {
                            std::span<const Source> sources) {
     const auto lists = static_cast<std::size_t>(node.fixed()[0]);
     const auto length = static_cast<std::size_t>(node.fixed()[1]);
-    find_readers(sources, lists, length);
+    const std::vector<bool> several = read_at_several_positions(sources, lists, length);
     for (std::uint32_t r = 0; r < step.value_count; ++r) {
       const Result result = result_of(node, r);
       for (std::size_t list = 0; list < lists; ++list) {
         const std::size_t s = list * length + r % length;
-        if (!several_readers_[s] && donate(i, sources[s], inputs_[s], step.first_value + r, result))
-          break;
+        if (!several[s] && donate(i, sources[s], inputs_[s], step.first_value + r, result)) break;
       }
-    }
-  }
-
-  /// For each operand of a foreach_map, whether positions other than its own read the same value.
-  /// The shared operands are read at every position.
-  void find_readers(std::span<const Source> sources, std::size_t lists, std::size_t length) {
-    reads_.clear();
-    for (std::size_t s = 0; s < sources.size(); ++s)
-      reads_.push_back({sources[s].index << 1 | sources[s].leaf, s});
-    std::sort(reads_.begin(), reads_.end());
-    several_readers_.assign(sources.size(), false);
-    const auto position = [&](std::size_t s) { return s < lists * length ? s % length : length; };
-    for (std::size_t begin = 0, end = 0; begin < reads_.size(); begin = end) {
-      bool several = false;
-      for (; end < reads_.size() && reads_[end].first == reads_[begin].first; ++end)
-        several = several || position(reads_[end].second) != position(reads_[begin].second);
-      for (std::size_t j = begin; several && j < end; ++j)
-        several_readers_[reads_[j].second] = true;
     }
   }
 
@@ -265,8 +238,6 @@ class Execution {
   // Reused from step to step.
   std::vector<ConstView> inputs_;
   std::vector<View> outputs_;
-  std::vector<std::pair<std::uint32_t, std::size_t>> reads_;  // operands by what they read
-  std::vector<bool> several_readers_;
   Outcome outcome_;
 };
 

@@ -15,6 +15,7 @@ struct Outcome {
   std::vector<std::exception_ptr> failures;  ///< by step: why it has no value; null where it has
   std::vector<bool> fresh;                   ///< whether that failure arose in this run
   std::vector<bool> overwritten;             ///< the leaves whose memory was given to a result
+  std::uint64_t kernels = 0;                 ///< that ran
   std::exception_ptr first_fresh;            ///< of the first step that failed by itself, if any
 };
 

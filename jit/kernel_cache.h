@@ -23,8 +23,9 @@
 namespace sinter::jit {
 
 /// A kernel to be. The body stands in a namespace of its own and defines one function
-/// `extern "C" void SINTER_KERNEL_NAME(const T* arguments, long first, long last)`, with SINTER_KERNEL_NAME a
-/// macro that the cache gives a name made from the digest of everything the code depends on.
+/// `extern "C" void SINTER_KERNEL_NAME(const T* arguments, long first, long last)`, with
+/// SINTER_KERNEL_NAME a macro that the cache gives a name made from the digest of everything the
+/// code depends on.
 struct KernelSource {
   std::string name_hint;  ///< For people: becomes part of the symbol, not of the identity.
   std::string body;       ///< Canonical; the same text is the same kernel.

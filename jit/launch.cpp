@@ -1,6 +1,7 @@
 #include "jit/launch.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "kernels/loop_walk.h"
 #include "kernels/row_access.h"
@@ -26,18 +27,27 @@ void cut_into_units(const Loop& loop, kernels::LoopArguments& arguments) {
       sums ? summed_rows : std::max<std::int64_t>(1, unit_elements / arguments.unit_columns);
 }
 
+void refuse_index(const kernels::LoopArguments& arguments, std::int64_t, std::int64_t) {
+  static_cast<std::atomic<bool>*>(arguments.host->faults)->store(true, std::memory_order_relaxed);
+}
+
 }  // namespace
+
+static_assert(kernels::scratch_slots >= kernels::loop_max_row_buffers);
 
 std::int64_t row_block_count(const Shape& rows) {
   return (element_count(rows) + summed_rows - 1) / summed_rows;
 }
 
-void launch(const Loop& loop, kernels::LoopFunction function, const Launch& launch) {
+bool launch(const Loop& loop, kernels::LoopFunction function, const Launch& launch) {
   invariant(launch.accesses.size() == loop.accesses.size() &&
                 launch.numbers.size() == loop.numbers.size() &&
                 launch.rows.rank() <= kernels::loop_max_axes,
             "a launch that does not fit its loop");
+  std::atomic<bool> refused{false};
   kernels::LoopHost host{};
+  host.faults = &refused;
+  host.refuse_index = refuse_index;
   host.begin_unit = kernels::begin_unit;
   host.next_row = kernels::next_row;
   host.scratch = kernels::scratch_bytes;
@@ -53,6 +63,7 @@ void launch(const Loop& loop, kernels::LoopFunction function, const Launch& laun
   cut_into_units(loop, arguments);
   cpu::parallel_for(kernels::unit_count(arguments),
                     [&](std::int64_t unit) { function(&arguments, unit, unit + 1); });
+  return !refused.load(std::memory_order_relaxed);
 }
 
 }  // namespace sinter::jit

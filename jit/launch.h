@@ -26,6 +26,7 @@ inline constexpr std::int64_t summed_rows = 64;
 std::int64_t row_block_count(const Shape& rows);
 
 /// Runs `function`, compiled from `loop`. Work is cut by the sizes alone.
-void launch(const Loop& loop, kernels::LoopFunction function, const Launch& launch);
+/// \return false where an index was out of its extent; 0 has been taken in its place.
+bool launch(const Loop& loop, kernels::LoopFunction function, const Launch& launch);
 
 }  // namespace sinter::jit

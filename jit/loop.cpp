@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/loop_arguments.h"
 #include "runtime/error.h"
 
 namespace sinter::jit {
@@ -83,7 +84,8 @@ class Checker {
   explicit Checker(const Loop& loop) : loop_(loop) {}
 
   void run() {
-    require(loop_.accesses.size() <= max_accesses, "too many accesses");
+    require(loop_.accesses.size() <= kernels::loop_max_accesses, "too many accesses");
+    require(loop_.row_buffers <= kernels::loop_max_row_buffers, "too many row buffers");
     for (const DType number : loop_.numbers)
       require(is_compute_type(number), "a number of no compute type");
     for (section_ = 0; section_ < loop_.sections.size(); ++section_)
@@ -150,8 +152,6 @@ class Checker {
               "sums go to contiguous memory of the compute type");
   }
 
-  static constexpr std::size_t max_accesses = 32;
-
   const Loop& loop_;
   std::size_t section_ = 0;
   std::vector<Made> made_;
@@ -175,8 +175,15 @@ std::string line_of(const Loop& loop, const Statement& s, ValueId id) {
 }  // namespace
 
 bool Loop::whole_rows() const {
-  return any_statement(
-      *this, [](StatementKind kind) { return kind == StatementKind::reduce || uses_buffer(kind); });
+  const auto stores = [](const Section& section) {
+    return section.kind == SectionKind::row &&
+           std::any_of(section.statements.begin(), section.statements.end(),
+                       [](const Statement& s) { return s.kind == StatementKind::store; });
+  };
+  return std::any_of(sections.begin(), sections.end(), stores) ||
+         any_statement(*this, [](StatementKind kind) {
+           return kind == StatementKind::reduce || uses_buffer(kind);
+         });
 }
 
 bool Loop::adds_rows() const {

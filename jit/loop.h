@@ -82,7 +82,8 @@ struct Loop {
   std::uint32_t row_buffers = 0;
   std::vector<Section> sections;
 
-  /// Whether a row must be walked as a whole: it has a reduction, a value of the row or a buffer.
+  /// Whether a row must be walked as a whole: it has a reduction, a buffer, or stores a value of
+  /// the row.
   bool whole_rows() const;
   /// Whether rows are summed by column, in blocks of 64.
   bool adds_rows() const;

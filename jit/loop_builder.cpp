@@ -104,6 +104,7 @@ void LoopBuilder::store(ValueId a, std::uint32_t access) {
 }
 
 Loop LoopBuilder::finish() {
+  std::erase_if(loop_.sections, [](const Section& section) { return section.statements.empty(); });
   check_loop(loop_);
   return std::move(loop_);
 }

@@ -27,6 +27,8 @@ struct SizeConstraint {
   }
 };
 
+struct Lowered;
+
 inline constexpr std::uint32_t never_dies = UINT32_MAX;
 
 struct ProgramStep {
@@ -51,6 +53,8 @@ struct Program {
   /// The number of steps up to the last whose data can make it fail: no Variable is overwritten
   /// before.
   std::size_t fallible_steps = 0;
+  /// At the level fused how the same is done in fewer kernels; null where it is not.
+  std::shared_ptr<const Lowered> lowered;
 };
 
 Program build_program(const Trace& trace, Level level);

@@ -11,6 +11,7 @@ struct EvaluationStatistics {
   std::uint64_t programs_found = 0;  ///< traces that found theirs
   std::uint64_t programs_held = 0;   ///< in the cache now
   std::uint64_t nodes_evaluated = 0;
+  std::uint64_t kernels_run = 0;  ///< a view that moves no data is none
 
   // Where the time of evaluation went, in nanoseconds.
   std::uint64_t linearise_ns = 0;  ///< from roots to canonical traces

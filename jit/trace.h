@@ -15,6 +15,8 @@ namespace sinter::jit {
 struct Source {
   std::uint32_t index : 31;
   std::uint32_t leaf : 1;
+
+  friend bool operator==(Source, Source) = default;
 };
 
 /// The pending graph below some roots. The nodes are kept alive by the roots' references; the

@@ -33,6 +33,9 @@ union LoopNumber {
 /// Accesses that a kernel can have.
 inline constexpr int loop_max_accesses = 32;
 
+/// Row buffers that a kernel can have.
+inline constexpr int loop_max_row_buffers = 16;
+
 /// A row, or a piece of one, and where its elements are.
 struct LoopRow {
   std::int64_t offset[loop_max_accesses];  ///< of the piece's first column, for each access

@@ -11,7 +11,7 @@ namespace sinter::kernels {
 
 /// At least `bytes` bytes, aligned to a cache line, that stay this thread's until its next call
 /// with the same `slot`.
-inline constexpr int scratch_slots = 4;
+inline constexpr int scratch_slots = 16;
 void* scratch_bytes(int slot, std::int64_t bytes);
 
 template <class C>

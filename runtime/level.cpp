@@ -17,7 +17,7 @@ std::atomic<Level>& current_level() {
 Level level() { return current_level().load(std::memory_order_relaxed); }
 
 void set_level(Level level, Where where) {
-  if (level != Level::interpret && level != Level::eager)
+  if (level > Level::fused)
     usage_error("set_level", fmt::format("there is no level {}", static_cast<int>(level)), where);
   current_level().store(level, std::memory_order_relaxed);
 }

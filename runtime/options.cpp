@@ -13,6 +13,8 @@
 namespace sinter {
 namespace {
 
+constexpr std::array<std::string_view, 3> level_names = {"interpret", "eager", "fused"};
+
 [[noreturn]] void refuse(const OptionInfo& info, std::string_view value) {
   throw UsageError(
       fmt::format("{}: bad value \"{}\", allowed: {}", info.variable, value, info.allowed));
@@ -31,7 +33,7 @@ constexpr std::string_view threads_allowed = "1 to 1024";
 static_assert(cpu::most_threads == 1024);
 
 constexpr std::array table = {
-    OptionInfo{"SINTER_LEVEL", "interpret, eager",
+    OptionInfo{"SINTER_LEVEL", "interpret, eager, fused",
                "How a graph is evaluated: slowly by its meaning, or by one kernel a node.",
                read_level},
     OptionInfo{"SINTER_THREADS", threads_allowed,
@@ -61,9 +63,9 @@ constexpr const OptionInfo& row(std::string_view variable) {
 }
 
 void read_level(std::string_view value, Options& options) {
-  if (value == "interpret") options.level = Level::interpret;
-  else if (value == "eager") options.level = Level::eager;
-  else refuse(row("SINTER_LEVEL"), value);
+  const std::optional<Level> level = parse_level(value);
+  if (!level) refuse(row("SINTER_LEVEL"), value);
+  options.level = *level;
 }
 
 void read_threads(std::string_view value, Options& options) {
@@ -116,6 +118,14 @@ std::optional<std::string> process_environment(std::string_view variable) {
 }
 
 }  // namespace
+
+std::string_view to_string(Level level) { return level_names[static_cast<std::size_t>(level)]; }
+
+std::optional<Level> parse_level(std::string_view name) {
+  const auto found = std::find(level_names.begin(), level_names.end(), name);
+  if (found == level_names.end()) return std::nullopt;
+  return static_cast<Level>(found - level_names.begin());
+}
 
 std::span<const OptionInfo> option_table() { return table; }
 

@@ -14,8 +14,13 @@
 namespace sinter {
 
 /// How a graph is evaluated: `interpret` is the meaning, slow and obvious; `eager` runs one kernel
-/// a node, compiled ahead of time.
-enum class Level : std::uint8_t { interpret, eager };
+/// a node, compiled ahead of time; `fused` makes few kernels of many nodes and has them compiled by
+/// the machine's compiler.
+enum class Level : std::uint8_t { interpret, eager, fused };
+
+std::string_view to_string(Level level);
+/// The level of this name, or nothing.
+std::optional<Level> parse_level(std::string_view name);
 
 /// Which code path kernels take: `automatic` is the best one this machine has.
 enum class CpuPath : std::uint8_t { automatic, portable, avx2, avx512 };

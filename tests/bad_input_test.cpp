@@ -203,7 +203,7 @@ TEST_CASE("bad input: host memory") {
 }
 
 TEST_CASE("bad input: levels, autocast and blocks of memory") {
-  for (const int no_level : {2, 7, 255})
+  for (const int no_level : {3, 7, 255})
     REFUSES("set_level", set_level(static_cast<Level>(no_level)));
   for (const DType dtype : {boolean, u8, i32, i64, f32, f64}) {
     REFUSES("Autocast", Autocast(dtype));

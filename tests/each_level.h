@@ -20,13 +20,12 @@ class AtLevel {
   Level previous_;
 };
 
-/// `body()` at interpret, then at eager. Failures name the level.
+/// `body()` at every level. Failures name the level.
 template <typename Body>
 void at_each_level(Body&& body) {
-  for (const auto& [level, name] :
-       {std::pair(Level::interpret, "interpret"), std::pair(Level::eager, "eager")}) {
+  for (const Level level : {Level::interpret, Level::eager, Level::fused}) {
     const AtLevel at(level);
-    CAPTURE(name);
+    CAPTURE(to_string(level));
     body();
   }
 }

@@ -149,7 +149,7 @@ int main(int count, char** arguments) {
   }
   try {
     const std::string_view level = count == 3 ? arguments[2] : "eager";
-    sinter::set_level(level == "interpret" ? sinter::Level::interpret : sinter::Level::eager);
+    sinter::set_level(sinter::parse_level(level).value());
     return sinter::models::GoldenCheck(arguments[1]).run();
   } catch (const std::exception& error) {
     fmt::print(stderr, "golden_captioner: {}\n", error.what());

@@ -130,8 +130,8 @@ TEST_CASE("kernel unit: each kernel once, units of about the same length") {
       CHECK(unit.starts_with("PRELUDE\n"));
       shortest = std::min(shortest, unit.size());
       longest = std::max(longest, unit.size());
-      for (std::size_t at = 0; (at = unit.find("#define SINTER_KERNEL_NAME ", at)) != std::string::npos;
-           ++at)
+      for (std::size_t at = 0;
+           (at = unit.find("#define SINTER_KERNEL_NAME ", at)) != std::string::npos; ++at)
         ++definitions;
     }
     CHECK(definitions == 20);

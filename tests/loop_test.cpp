@@ -54,9 +54,9 @@ void on_each_instruction_set(Body body) {
 /// The loop compiled for the instruction set in use; a null one where there is no compiler.
 kernels::LoopFunction compiled(const Loop& loop) {
   static jit::KernelCache cache([] {
-    Options options;
-    options.disk_cache = false;
-    return options;
+    Options own = options();
+    own.disk_cache = false;
+    return own;
   }());
   const jit::KernelSource source{loop.name, jit::emit(loop, "SINTER_KERNEL_NAME")};
   static const std::string prelude =

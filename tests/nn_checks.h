@@ -70,12 +70,15 @@ inline std::vector<std::vector<double>> evaluated(const Recorded& record, Level 
   return values;
 }
 
-/// What `record` records has the same bits at both levels.
+/// What `record` records has the same bits at all levels.
 inline void check_levels_agree(const Recorded& record) {
   const auto meaning = evaluated(record, Level::interpret);
-  const auto fast = evaluated(record, Level::eager);
-  REQUIRE(meaning.size() == fast.size());
-  for (std::size_t i = 0; i < meaning.size(); ++i) check_same(meaning[i], fast[i]);
+  for (const Level level : {Level::eager, Level::fused}) {
+    CAPTURE(to_string(level));
+    const auto fast = evaluated(record, level);
+    REQUIRE(meaning.size() == fast.size());
+    for (std::size_t i = 0; i < meaning.size(); ++i) check_same(meaning[i], fast[i]);
+  }
 }
 
 /// What `record` records has the same bits on one thread and on two.

@@ -124,15 +124,17 @@ bool same(long double a, long double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
 
-void check_seed(std::uint64_t seed, int steps) {
+/// The same bits at interpret and at another level.
+void check_seed(std::uint64_t seed, int steps, Level level) {
   const std::vector<Array> meaning = run_program(Level::interpret, seed, steps);
-  const std::vector<Array> eager = run_program(Level::eager, seed, steps);
-  REQUIRE(meaning.size() == eager.size());
+  const std::vector<Array> values = run_program(level, seed, steps);
+  CAPTURE(to_string(level));
+  REQUIRE(meaning.size() == values.size());
   for (std::size_t i = 0; i < meaning.size(); ++i) {
-    REQUIRE(meaning[i].shape == eager[i].shape);
+    REQUIRE(meaning[i].shape == values[i].shape);
     std::size_t differing = 0;
     for (std::size_t j = 0; j < meaning[i].elements.size(); ++j)
-      differing += !same(meaning[i].elements[j], eager[i].elements[j]);
+      differing += !same(meaning[i].elements[j], values[i].elements[j]);
     CHECK_MESSAGE(differing == 0, "seed " << seed << ": value " << i << " differs");
   }
 }
@@ -140,12 +142,14 @@ void check_seed(std::uint64_t seed, int steps) {
 }  // namespace
 
 TEST_CASE("random programs") {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) check_seed(seed, 40);
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) check_seed(seed, 40, Level::eager);
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) check_seed(seed, 40, Level::fused);
 }
 
 TEST_SUITE("fuzz_long") {
   TEST_CASE("many random programs") {
-    for (std::uint64_t seed = 1000; seed <= 20000; ++seed) check_seed(seed, 60);
+    for (std::uint64_t seed = 1000; seed <= 20000; ++seed) check_seed(seed, 60, Level::eager);
+    for (std::uint64_t seed = 1000; seed <= 2000; ++seed) check_seed(seed, 60, Level::fused);
   }
 }
 

@@ -1,0 +1,31 @@
+/// \file
+/// The arguments of a group's kernel, from how its operands lie in memory.
+#pragma once
+
+#include <vector>
+
+#include "jit/launch.h"
+#include "jit/schedule.h"
+
+namespace sinter::jit {
+
+/// An operand of a group in memory: strides along the axes of the space, 0 where it has none.
+struct LaidOperand {
+  void* base = nullptr;
+  Strides strides;
+};
+
+/// The strides along the axes of a space of a value of this shape, which lies along `axes` of it.
+Strides strides_in_space(const Shape& shape, const Strides& strides, const std::vector<int>& axes,
+                         int space_axes);
+
+/// Whether the columns can be walked as one axis by this operand, and as its kernel expects.
+bool fits_columns(const ScheduledGroup& group, const Dims& space, std::size_t operand,
+                  const Strides& strides);
+
+/// One long row, or few long rows, where elements lie so.
+Launch make_launch(const ScheduledGroup& group, const Dims& space,
+                   const std::vector<LaidOperand>& operands,
+                   std::vector<kernels::LoopNumber> numbers);
+
+}  // namespace sinter::jit

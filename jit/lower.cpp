@@ -1,0 +1,49 @@
+#include "jit/lower.h"
+
+#include <fmt/format.h>
+
+#include "jit/emit.h"
+#include "jit/kernel_cache.h"
+#include "jit/prelude.h"
+#include "runtime/log.h"
+
+namespace sinter::jit {
+namespace {
+
+/// Compiles what is not compiled yet. \return false where there is no compiler.
+bool build_kernels(Plan& plan) {
+  std::vector<KernelSource> sources;
+  for (const PlannedGroup& group : plan.groups) {
+    sources.push_back({group.schedule.loop.name, emit(group.schedule.loop, "SINTER_KERNEL_NAME")});
+    if (log_enabled(LogChannel::output_code))
+      write_log({LogChannel::output_code, group.schedule.loop.name, sources.back().body, {}});
+  }
+  static const std::string text = std::string(prelude()) + "using namespace sinter::kernels;\n";
+  const auto functions = kernel_cache().load(sources, text, "strict");
+  if (!functions) return false;
+  for (std::size_t i = 0; i < plan.groups.size(); ++i)
+    plan.groups[i].function = reinterpret_cast<kernels::LoopFunction>((*functions)[i]);
+  return true;
+}
+
+void log_plan(const Plan& plan) {
+  write_log({LogChannel::plan,
+             "plan",
+             fmt::format("{} kernels for {} operations, of them {} generated",
+                         plan.operations.size(), plan.first_value.size(), plan.groups.size()),
+             {}});
+  for (const PlannedGroup& group : plan.groups)
+    write_log({LogChannel::schedule, group.schedule.loop.name, to_string(group.schedule.loop), {}});
+}
+
+}  // namespace
+
+std::shared_ptr<const Lowered> lower(const Trace& trace) {
+  Layout layout = make_layout(trace);
+  Plan planned = plan(trace, layout.primitives, fuse(trace, layout.primitives));
+  if (log_enabled(LogChannel::plan) || log_enabled(LogChannel::schedule)) log_plan(planned);
+  if (planned.groups.empty() || !build_kernels(planned)) return nullptr;
+  return std::make_shared<const Lowered>(Lowered{std::move(planned), Layouts(std::move(layout))});
+}
+
+}  // namespace sinter::jit

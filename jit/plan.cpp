@@ -1,0 +1,248 @@
+#include "jit/plan.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "jit/alias.h"
+#include "jit/fallible.h"
+#include "jit/recompute.h"
+
+namespace sinter::jit {
+namespace {
+
+/// Whether the last axis that is wider than 1 has neighbours in memory.
+bool is_dense(const Shape& shape, const Strides& strides) {
+  for (int axis = shape.rank() - 1; axis >= 0; --axis)
+    if (shape[axis] != 1) return strides[axis] == 1;
+  return true;
+}
+
+class Planner {
+ public:
+  Planner(const Trace& trace, Plan& plan, const Primitives& primitives, const Fusion& fusion)
+      : trace_(trace), plan_(plan), primitives_(primitives), fusion_(fusion) {}
+
+  /// \return a group that does not fit a kernel; without one the plan is complete.
+  std::optional<std::uint32_t> run() {
+    number_values();
+    find_layouts();
+    order_units();
+    if (const auto misfit = find_needed()) return misfit;
+    make_operations();
+    find_deaths();
+    return std::nullopt;
+  }
+
+ private:
+  /// A group, or a primitive in none.
+  struct Unit {
+    PrimitiveId primitive;
+    std::uint32_t group;
+  };
+
+  const Node& node(PrimitiveId i) const { return *primitives_.steps[i].node; }
+
+  void number_values() {
+    for (const Primitive& primitive : primitives_.steps) {
+      plan_.first_value.push_back(plan_.value_count);
+      plan_.value_count +=
+          primitive.whole ? static_cast<std::uint32_t>(result_count(*primitive.node)) : 1;
+    }
+  }
+
+  /// How values lie in memory in the first run: kernels are made for that, and others are copied.
+  void find_layouts() {
+    for (const Node* leaf : trace_.leaves) {
+      const bool known = leaf->state() == NodeState::evaluated;
+      leaf_strides_.push_back(known ? leaf->value().strides : contiguous_strides(leaf->shape));
+      dense_leaf_.push_back(is_dense(leaf->shape, leaf_strides_.back()));
+    }
+    for (PrimitiveId i = 0; i < primitives_.steps.size(); ++i) {
+      const Node& n = node(i);
+      strides_.push_back(contiguous_strides(n.shape));
+      if (info(n.op).kind == OpKind::view && n.op != Op::pick) {
+        const Operand o = primitives_.operands_of(i)[0];
+        const Strides& from = o.leaf ? leaf_strides_[o.index] : strides_[o.index];
+        const auto value = alias(n, shape_of(trace_, primitives_, o), Value{{}, 0, from});
+        if (value) strides_.back() = value->strides;
+      }
+      dense_.push_back(is_dense(n.shape, strides_.back()));
+    }
+  }
+
+  std::vector<PrimitiveId> members_of(const Unit& unit) const {
+    if (unit.group == Fusion::alone) return {unit.primitive};
+    std::vector<PrimitiveId> members;
+    for (const Member& member : fusion_.groups[unit.group].members) members.push_back(member.id);
+    return members;
+  }
+  Unit unit_of(PrimitiveId i) const { return {i, fusion_.group_of[i]}; }
+
+  PrimitiveId name_of(PrimitiveId i) const { return members_of(unit_of(i)).front(); }
+
+  /// The primitives whose values a unit reads: a group sees through views that cost nothing.
+  std::vector<Operand> read_by(const Unit& unit) const {
+    std::vector<Operand> read;
+    if (unit.group == Fusion::alone) {
+      for (const Operand o : primitives_.operands_of(unit.primitive))
+        if (!o.leaf) read.push_back(o);
+      return read;
+    }
+    for (const Member& member : fusion_.groups[unit.group].members)
+      for (const Reading& reading : readings_of(trace_, primitives_, member.id))
+        if (!reading.from.leaf) read.push_back(reading.from);
+    std::reverse(read.begin(), read.end());
+    return read;
+  }
+
+  /// Units so that each comes after what it reads, else as they were recorded.
+  void order_units() {
+    std::vector<bool> entered(primitives_.steps.size(), false), done = entered;
+    for (PrimitiveId root = 0; root < primitives_.steps.size(); ++root) {
+      std::vector<PrimitiveId> open{root};
+      while (!open.empty()) {
+        const Unit unit = unit_of(open.back());
+        const std::vector<PrimitiveId> members = members_of(unit);
+        const PrimitiveId name = members.front();
+        if (done[name]) {
+          open.pop_back();
+        } else if (entered[name]) {
+          done[name] = true;
+          units_.push_back(unit);
+          open.pop_back();
+        } else {
+          entered[name] = true;
+          for (const Operand o : read_by(unit))
+            if (!done[name_of(o.index)] && name_of(o.index) != name) open.push_back(o.index);
+        }
+      }
+    }
+  }
+
+  void need(Operand o) {
+    if (!o.leaf) needed_[o.index] = true;
+  }
+
+  /// Which values have to be in memory, and so which units run: walked against their order.
+  std::optional<std::uint32_t> find_needed() {
+    needed_.assign(primitives_.steps.size(), false);
+    kept_ = needed_;
+    for (std::size_t i = 0; i < trace_.steps.size(); ++i) {
+      if (!trace_.kept[i] || has_several_results(trace_.steps[i]->op)) continue;
+      need(primitives_.value_of[i]);
+      if (!primitives_.value_of[i].leaf) kept_[primitives_.value_of[i].index] = true;
+    }
+    for (auto unit = units_.rbegin(); unit != units_.rend(); ++unit) {
+      const std::vector<PrimitiveId> members = members_of(*unit);
+      if (std::none_of(members.begin(), members.end(), [&](PrimitiveId i) { return needed_[i]; }))
+        continue;
+      if (unit->group != Fusion::alone) {
+        if (!plan_group(unit->group)) return unit->group;
+      } else {
+        for (const Operand o : primitives_.operands_of(unit->primitive)) need(o);
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// \return whether the group is one kernel.
+  bool plan_group(std::uint32_t g) {
+    ScheduledGroup scheduled =
+        schedule_group(g, with_recomputed(trace_, primitives_, fusion_, g, needed_));
+    if (scheduled.members.empty()) scheduled = schedule_group(g, fusion_.groups[g]);
+    if (scheduled.members.empty()) return false;
+    for (const LoopOperand& operand : scheduled.operands)
+      if (operand.kind == LoopOperand::Kind::read) need(operand.value);
+    planned_of_.resize(fusion_.groups.size(), Operation::no_group);
+    planned_of_[g] = static_cast<std::uint32_t>(plan_.groups.size());
+    plan_.groups.push_back({std::move(scheduled), nullptr});
+    return true;
+  }
+
+  ScheduledGroup schedule_group(std::uint32_t g, const Group& group) const {
+    std::vector<bool> stored(primitives_.steps.size(), false);
+    for (const Member& member : fusion_.groups[g].members) stored[member.id] = needed_[member.id];
+    return schedule(trace_, primitives_, fusion_,
+                    without_unused(trace_, primitives_, group, stored), stored, dense_leaf_,
+                    dense_);
+  }
+
+  void make_operations() {
+    planned_of_.resize(fusion_.groups.size(), Operation::no_group);
+    for (const Unit& unit : units_) {
+      Operation operation;
+      bool fails = false;
+      if (unit.group != Fusion::alone) {
+        operation.group = planned_of_[unit.group];
+        if (operation.group == Operation::no_group) continue;  // nothing needs it
+        fails = plan_.groups[operation.group].schedule.can_fail;
+      } else {
+        if (!needed_[unit.primitive]) continue;
+        operation.primitive = unit.primitive;
+        const Node& n = node(unit.primitive);
+        operation.kernel = n.op == Op::pick ? EagerKernel{} : eager_kernel(n.op);
+        fails = can_fail(n);
+      }
+      plan_.operations.push_back(std::move(operation));
+      if (fails) plan_.fallible_operations = plan_.operations.size();
+    }
+  }
+
+  void find_deaths() {
+    std::vector<std::uint32_t> last(plan_.value_count, Plan::never);
+    plan_.last_read.assign(trace_.leaves.size(), 0);
+    const auto reads = [&](Operand o, std::uint32_t at) {
+      if (o.leaf) plan_.last_read[o.index] = at;
+      else for_values(o.index, [&](std::uint32_t value) { last[value] = at; });
+    };
+    for (std::uint32_t at = 0; at < plan_.operations.size(); ++at) {
+      const Operation& operation = plan_.operations[at];
+      if (operation.group == Operation::no_group) {
+        for (const Operand o : primitives_.operands_of(operation.primitive)) reads(o, at);
+        for_values(operation.primitive, [&](std::uint32_t value) { last[value] = at; });
+        continue;
+      }
+      for (const LoopOperand& operand : plan_.groups[operation.group].schedule.operands)
+        if (operand.kind != LoopOperand::Kind::coordinate) reads(operand.value, at);
+    }
+    plan_.death.assign(plan_.value_count, Plan::never);
+    for (PrimitiveId i = 0; i < primitives_.steps.size(); ++i) {
+      if (kept_[i]) continue;
+      for_values(i, [&](std::uint32_t value) {
+        plan_.death[value] = last[value];
+        if (last[value] != Plan::never) plan_.operations[last[value]].dying.push_back(value);
+      });
+    }
+  }
+
+  template <class Body>
+  void for_values(PrimitiveId i, Body body) const {
+    const std::uint32_t end =
+        i + 1 < plan_.first_value.size() ? plan_.first_value[i + 1] : plan_.value_count;
+    for (std::uint32_t value = plan_.first_value[i]; value < end; ++value) body(value);
+  }
+
+  const Trace& trace_;
+  Plan& plan_;
+  const Primitives& primitives_;
+  const Fusion& fusion_;
+  std::vector<Strides> leaf_strides_, strides_;
+  std::vector<bool> dense_leaf_, dense_;
+  std::vector<Unit> units_;
+  std::vector<bool> needed_, kept_;
+  std::vector<std::uint32_t> planned_of_;  // of each group, its number in the plan
+};
+
+}  // namespace
+
+Plan plan(const Trace& trace, const Primitives& primitives, Fusion fusion) {
+  for (;;) {
+    Plan result;
+    const auto misfit = Planner(trace, result, primitives, fusion).run();
+    if (!misfit) return result;
+    for (std::uint32_t& group : fusion.group_of)
+      if (group == *misfit) group = Fusion::alone;
+  }
+}
+
+}  // namespace sinter::jit

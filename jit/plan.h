@@ -1,0 +1,50 @@
+/// \file
+/// Plan: a trace as an order of kernels, generated ones for the groups and those of the level eager
+/// for the rest, with when each value dies.
+///
+/// A Plan is a part of a Program and as general: it holds no size and no number of the user's. What
+/// depends on those is a Layout (jit/layout.h), which is made anew when they change.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "jit/eager.h"
+#include "jit/schedule.h"
+#include "kernels/loop_arguments.h"
+
+namespace sinter::jit {
+
+struct Operation {
+  static constexpr std::uint32_t no_group = UINT32_MAX;
+
+  PrimitiveId primitive = 0;         ///< what is run, unless it is a group
+  std::uint32_t group = no_group;    ///< the group that is run
+  EagerKernel kernel;                ///< of a primitive; run is null for views
+  std::vector<std::uint32_t> dying;  ///< values nobody reads afterwards and nobody keeps
+};
+
+struct PlannedGroup {
+  ScheduledGroup schedule;
+  kernels::LoopFunction function;
+};
+
+struct Plan {
+  static constexpr std::uint32_t never = UINT32_MAX;
+
+  std::vector<Operation> operations;
+  std::vector<PlannedGroup> groups;
+  /// Values are numbered by primitive; those of primitive i begin at first_value[i].
+  std::vector<std::uint32_t> first_value;
+  std::uint32_t value_count = 0;
+  std::vector<std::uint32_t> death;      ///< of each value the operation after which it is gone
+  std::vector<std::uint32_t> last_read;  ///< of each leaf the last operation that reads it
+  /// No Variable is overwritten before all operations whose data can make them fail.
+  std::size_t fallible_operations = 0;
+};
+
+/// Schedules the groups and puts them in order with what is in none. A group that does not fit a
+/// kernel, for it reads and writes too much, is dissolved. The functions are left to be built.
+Plan plan(const Trace& trace, const Primitives& primitives, Fusion fusion);
+
+}  // namespace sinter::jit

@@ -1,0 +1,345 @@
+#include "jit/run_plan.h"
+
+#include <algorithm>
+#include <array>
+
+#include "jit/alias.h"
+#include "jit/group_launch.h"
+#include "jit/value_memory.h"
+#include "kernels/elementwise.h"
+#include "kernels/reduce.h"
+#include "runtime/element.h"
+#include "runtime/results.h"
+
+namespace sinter::jit {
+namespace {
+
+using kernels::ConstView;
+using kernels::View;
+
+/// The data of an operation made it fail; which one, the level eager says.
+struct DataFault {};
+
+/// The number as the dtype stores it.
+kernels::LoopNumber stored_number(DType dtype, Slot slot) {
+  return with_storage_type(dtype, [&]<typename T>(T) {
+    if (is_floating(dtype))
+      return kernels::LoopNumber{.real = converted<double>(converted<T>(slot.real))};
+    return kernels::LoopNumber{.integer = converted<std::int64_t>(converted<T>(slot.integer))};
+  });
+}
+
+class PlanRun {
+ public:
+  PlanRun(const Plan& plan, const Layout& layout, const Program& program, const Trace& trace,
+          const std::vector<bool>& donated)
+      : plan_(plan),
+        primitives_(layout.primitives),
+        program_(program),
+        trace_(trace),
+        donated_(donated) {
+    values_.resize(plan.value_count);
+    outcome_.values.resize(program.value_count);
+    outcome_.failures.resize(trace.steps.size());
+    outcome_.fresh.assign(trace.steps.size(), false);
+    outcome_.overwritten.assign(trace.leaves.size(), false);
+  }
+
+  std::optional<Outcome> run() {
+    for (const Node* leaf : trace_.leaves)
+      if (leaf->state() == NodeState::failed) return std::nullopt;
+    try {
+      for (at_ = 0; at_ < plan_.operations.size(); ++at_) run_operation(plan_.operations[at_]);
+    } catch (const DataFault&) {
+      return std::nullopt;
+    } catch (const std::exception&) {
+      if (!overwrites_) return std::nullopt;
+      fail_all(std::current_exception());
+      return std::move(outcome_);
+    }
+    for (std::size_t i = 0; i < trace_.steps.size(); ++i)
+      if (trace_.kept[i] && !has_several_results(trace_.steps[i]->op))
+        outcome_.values[program_.steps[i].first_value] = value_of(primitives_.value_of[i]);
+    return std::move(outcome_);
+  }
+
+ private:
+  /// The old values of some Variables are gone, so nothing of the step can be kept.
+  void fail_all(const std::exception_ptr& failure) {
+    outcome_.first_fresh = failure;
+    std::fill(outcome_.failures.begin(), outcome_.failures.end(), failure);
+    outcome_.fresh.assign(trace_.steps.size(), true);
+  }
+
+  void run_operation(const Operation& operation) {
+    if (operation.group != Operation::no_group) run_group(plan_.groups[operation.group]);
+    else run_primitive(operation);
+    for (const std::uint32_t value : operation.dying) values_[value] = {};
+  }
+
+  // What is read.
+
+  const Node& node(PrimitiveId i) const {
+    const Primitive& primitive = primitives_.steps[i];
+    return primitive.whole ? *trace_.steps[primitive.origin] : *primitive.node;
+  }
+  const Node& node(Operand o) const { return o.leaf ? *trace_.leaves[o.index] : node(o.index); }
+  const Shape& shape(Operand o) const { return node(o).shape; }
+  DType dtype(Operand o) const { return node(o).dtype; }
+  const Value& value_of(Operand o) const {
+    const Value& value =
+        o.leaf ? trace_.leaves[o.index]->value() : values_[plan_.first_value[o.index]];
+    invariant(static_cast<bool>(value), "a value is read that is not there");
+    return value;
+  }
+  ConstView view(Operand o) const {
+    const Value& value = value_of(o);
+    return {address(value, dtype(o)), dtype(o), shape(o), value.strides};
+  }
+
+  // One primitive, as at the level eager.
+
+  void run_primitive(const Operation& operation) {
+    const PrimitiveId i = operation.primitive;
+    const Node& n = node(i);
+    const auto operands = primitives_.operands_of(i);
+    if (n.op == Op::pick) {
+      const auto result = static_cast<std::uint32_t>(n.fixed()[0]);
+      values_[plan_.first_value[i]] = values_[plan_.first_value[operands[0].index] + result];
+    } else if (!operation.kernel.run) {
+      values_[plan_.first_value[i]] = view_of(n, operands[0]);
+    } else {
+      run_kernel(operation, n, operands);
+    }
+  }
+
+  Value view_of(const Node& n, Operand o) const {
+    std::optional<Value> value = alias(n, shape(o), value_of(o));
+    if (!value) value = alias(n, shape(o), packed(o));
+    return *std::move(value);
+  }
+
+  /// A copy without gaps.
+  Value packed(Operand o) const {
+    Value copy = allocate({dtype(o), shape(o)});
+    kernels::copy(view(o), {address(copy, dtype(o)), dtype(o), shape(o), copy.strides});
+    return copy;
+  }
+
+  std::uint32_t result_count_of(PrimitiveId i) const {
+    const std::uint32_t end =
+        i + 1 < plan_.first_value.size() ? plan_.first_value[i + 1] : plan_.value_count;
+    return end - plan_.first_value[i];
+  }
+
+  void run_kernel(const Operation& operation, const Node& n, std::span<const Operand> operands) {
+    const PrimitiveId i = operation.primitive;
+    inputs_.clear();
+    outputs_.clear();
+    for (const Operand o : operands) inputs_.push_back(view(o));
+    if (operation.kernel.in_place == InPlace::any_input) donate_any(i, n, operands);
+    if (operation.kernel.in_place == InPlace::own_position) donate_own_position(i, n, operands);
+    for (std::uint32_t r = 0; r < result_count_of(i); ++r) {
+      const Result result = result_count_of(i) == 1 ? Result{n.dtype, n.shape} : result_of(n, r);
+      Value& value = values_[plan_.first_value[i] + r];
+      if (!value) value = obtain(plan_.first_value[i] + r, result);
+      outputs_.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
+    }
+    ++outcome_.kernels;
+    kernels::Fault fault;
+    operation.kernel.run({n, inputs_, outputs_, fault});
+    if (fault.set()) throw DataFault();
+  }
+
+  void donate_any(PrimitiveId i, const Node& n, std::span<const Operand> operands) {
+    for (const Operand o : operands)
+      if (donate(o, plan_.first_value[i], {n.dtype, n.shape})) return;
+  }
+
+  void donate_own_position(PrimitiveId i, const Node& n, std::span<const Operand> operands) {
+    const auto lists = static_cast<std::size_t>(n.fixed()[0]);
+    const auto length = static_cast<std::size_t>(n.fixed()[1]);
+    const std::vector<bool> several = read_at_several_positions(operands, lists, length);
+    for (std::uint32_t r = 0; r < result_count_of(i); ++r)
+      for (std::size_t list = 0; list < lists; ++list) {
+        const std::size_t s = list * length + r % length;
+        if (!several[s] && donate(operands[s], plan_.first_value[i] + r, result_of(n, r))) break;
+      }
+  }
+
+  /// Whether the result gets the memory of an operand, which ends here.
+  bool donate(Operand o, std::uint32_t number, const Result& result) {
+    if (dtype(o) != result.dtype || !(shape(o) == result.shape) ||
+        !is_contiguous(shape(o), value_of(o).strides) || !value_of(o).storage->exclusive())
+      return false;
+    if (o.leaf) {
+      if (!donated_[o.index] || plan_.last_read[o.index] != at_ || at_ < plan_.fallible_operations)
+        return false;
+      if (!reserve_rest()) return false;
+      outcome_.overwritten[o.index] = true;
+      overwrites_ = true;
+    } else if (plan_.death[plan_.first_value[o.index]] != at_) {
+      return false;
+    }
+    values_[number] = value_of(o);
+    return true;
+  }
+
+  // A group.
+
+  void run_group(const PlannedGroup& group) {
+    const ScheduledGroup& schedule = group.schedule;
+    const Dims space = wide_sizes(shape(schedule.widest));
+    temporaries_.clear();
+    std::vector<LaidOperand> operands;
+    for (std::size_t k = 0; k < schedule.operands.size(); ++k)
+      operands.push_back(lay(schedule, space, k));
+    ++outcome_.kernels;
+    const Launch run = make_launch(schedule, space, operands, numbers_of(schedule));
+    if (!launch(schedule.loop, group.function, run)) throw DataFault();
+    finish_sums(schedule, operands, run);
+  }
+
+  LaidOperand lay(const ScheduledGroup& schedule, const Dims& space, std::size_t k) {
+    const LoopOperand& operand = schedule.operands[k];
+    const Shape& own = shape(operand.value);
+    const DType type = schedule.loop.accesses[k].dtype;
+    const auto in_space = [&](const Strides& strides) {
+      return strides_in_space(own, strides, operand.axes, schedule.axes);
+    };
+    switch (operand.kind) {
+      case LoopOperand::Kind::coordinate: return {nullptr, in_space(contiguous_strides(own))};
+      case LoopOperand::Kind::read: {
+        const Value& value = value_of(operand.value);
+        LaidOperand laid{address(value, type), in_space(value.strides)};
+        if (fits_columns(schedule, space, k, laid.strides)) return laid;
+        temporaries_.push_back(packed(operand.value));
+        return {address(temporaries_.back(), type), in_space(temporaries_.back().strides)};
+      }
+      case LoopOperand::Kind::block_sums: {
+        const std::int64_t blocks = row_blocks(schedule, space);
+        temporaries_.push_back(allocate({type, {blocks, element_count(own)}}));
+        return {address(temporaries_.back(), type), in_space(contiguous_strides(own))};
+      }
+      default: {
+        const std::uint32_t number = plan_.first_value[operand.value.index];
+        if (schedule.in_place) donate_read(schedule, operand, number, {type, own});
+        Value& value = values_[number];
+        if (!value) value = obtain(number, {type, own});
+        return {address(value, type), in_space(value.strides)};
+      }
+    }
+  }
+
+  static std::int64_t row_blocks(const ScheduledGroup& schedule, const Dims& space) {
+    Shape rows;
+    for (int axis = 0; axis < schedule.rows; ++axis) rows.push_back(space[axis]);
+    return row_block_count(rows);
+  }
+
+  /// Elements are read and written at the same place, so a result can take the place of an operand.
+  void donate_read(const ScheduledGroup& schedule, const LoopOperand& written, std::uint32_t number,
+                   const Result& result) {
+    if (values_[number]) return;
+    for (const LoopOperand& operand : schedule.operands) {
+      if (operand.kind != LoopOperand::Kind::read || operand.axes != written.axes) continue;
+      const auto readers = std::count_if(
+          schedule.operands.begin(), schedule.operands.end(), [&](const LoopOperand& other) {
+            return other.kind == LoopOperand::Kind::read && other.value == operand.value;
+          });
+      if (readers == 1 && donate(operand.value, number, result)) return;
+    }
+  }
+
+  std::vector<kernels::LoopNumber> numbers_of(const ScheduledGroup& schedule) const {
+    std::vector<kernels::LoopNumber> numbers;
+    for (const LoopSlot& slot : schedule.slots) numbers.push_back(number_of(slot));
+    return numbers;
+  }
+  kernels::LoopNumber number_of(const LoopSlot& slot) const {
+    const Primitive& primitive = primitives_.steps[slot.primitive];
+    const Node& n = node(slot.primitive);
+    if (n.op == Op::random_uniform) {
+      const Node& origin = *trace_.steps[primitive.origin];
+      const std::size_t first = origin.op == Op::dropout ? 1 : 0;
+      return {.integer = origin.slots()[first + slot.slot].integer};
+    }
+    return stored_number(n.dtype, n.slots()[slot.slot]);
+  }
+
+  /// The sums of blocks of rows become sums of all rows.
+  void finish_sums(const ScheduledGroup& schedule, const std::vector<LaidOperand>& operands,
+                   const Launch& run) {
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      if (schedule.operands[k].kind != LoopOperand::Kind::block_sums) continue;
+      const PrimitiveId i = schedule.operands[k].value.index;
+      const DType type = schedule.loop.accesses[k].dtype;
+      const std::int64_t blocks = row_block_count(run.rows), count = run.columns;
+      const Result result{node(i).dtype, node(i).shape};
+      Value& value = values_[plan_.first_value[i]];
+      if (!value) value = obtain(plan_.first_value[i], result);
+      kernels::reduce(Op::sum, {operands[k].base, type, {blocks, count}, {count, 1}}, 1, 0,
+                      {address(value, result.dtype), result.dtype, {1, count}, {count, 1}});
+    }
+  }
+
+  // Memory.
+
+  Value obtain(std::uint32_t number, const Result& result) {
+    if (!reserved_.empty() && reserved_[number]) return std::move(reserved_[number]);
+    return allocate(result);
+  }
+
+  /// A failure after the first write to a Variable's buffer loses the Variable, so what later
+  /// operations give is allocated before. Where that is not possible no such buffer is written.
+  bool reserve_rest() {
+    if (!reserved_.empty()) return true;
+    std::vector<Value> reserved(plan_.value_count);
+    try {
+      for (std::uint32_t at = at_ + 1; at < plan_.operations.size(); ++at) {
+        const Operation& operation = plan_.operations[at];
+        if (operation.group != Operation::no_group) {
+          for (const LoopOperand& operand : plan_.groups[operation.group].schedule.operands)
+            if (operand.kind == LoopOperand::Kind::written ||
+                operand.kind == LoopOperand::Kind::block_sums)
+              reserved[plan_.first_value[operand.value.index]] =
+                  allocate({dtype(operand.value), shape(operand.value)});
+        } else if (operation.kernel.run) {
+          const PrimitiveId i = operation.primitive;
+          for (std::uint32_t r = 0; r < result_count_of(i); ++r)
+            reserved[plan_.first_value[i] + r] =
+                allocate(result_count_of(i) == 1 ? Result{node(i).dtype, node(i).shape}
+                                                 : result_of(node(i), r));
+        }
+      }
+    } catch (const std::exception&) {
+      return false;
+    }
+    reserved_ = std::move(reserved);
+    return true;
+  }
+
+  const Plan& plan_;
+  const Primitives& primitives_;
+  const Program& program_;
+  const Trace& trace_;
+  const std::vector<bool>& donated_;
+  std::vector<Value> values_, reserved_;
+  std::vector<Value> temporaries_;  // of the operation
+  std::uint32_t at_ = 0;            // the operation
+  bool overwrites_ = false;
+  std::vector<ConstView> inputs_;
+  std::vector<View> outputs_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+std::optional<Outcome> run_plan(const Lowered& lowered, const Program& program, const Trace& trace,
+                                const std::vector<bool>& donated) {
+  const Layout* layout = lowered.layouts.find(trace);
+  if (!layout) return std::nullopt;
+  return PlanRun(lowered.plan, *layout, program, trace, donated).run();
+}
+
+}  // namespace sinter::jit

@@ -1,0 +1,20 @@
+/// \file
+/// Launch at the level fused: runs a Plan on the values of a trace.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "jit/execute.h"
+#include "jit/lower.h"
+
+namespace sinter::jit {
+
+/// Runs the operations of the plan in order. `donated` is as for execute, and values come out by
+/// the numbers of `program`. \return nothing where an operation failed before memory of a Variable
+/// was overwritten, or the plan does not serve the trace: then the level eager tells what is wrong,
+/// and computes the rest.
+std::optional<Outcome> run_plan(const Lowered& lowered, const Program& program, const Trace& trace,
+                                const std::vector<bool>& donated);
+
+}  // namespace sinter::jit

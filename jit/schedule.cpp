@@ -1,0 +1,425 @@
+#include "jit/schedule.h"
+
+#include <algorithm>
+#include <map>
+
+#include "jit/cost.h"
+#include "jit/loop_builder.h"
+#include "kernels/loop_arguments.h"
+#include "runtime/error.h"
+
+namespace sinter::jit {
+namespace {
+
+/// A value of columns that costs more is kept for the sections after its own.
+constexpr int dear = 6;
+
+class Scheduler {
+ public:
+  Scheduler(const Trace& trace, const Primitives& primitives, const Fusion& fusion,
+            const Group& group, const std::vector<bool>& stored,
+            const std::vector<bool>& contiguous_leaf, const std::vector<bool>& contiguous_step)
+      : trace_(trace),
+        primitives_(primitives),
+        fusion_(fusion),
+        group_(group),
+        stored_(stored),
+        contiguous_leaf_(contiguous_leaf),
+        contiguous_step_(contiguous_step),
+        builder_(name_of(primitives, group)) {}
+
+  ScheduledGroup run() {
+    result_.axes = group_.axes;
+    result_.rows = group_.rows;
+    result_.widest = group_.widest;
+    for (const Member& member : group_.members) {
+      result_.members.push_back(member.id);
+      plan_member(member);
+    }
+    find_demand();
+    for (int phase = 0; phase <= last_phase_; ++phase) {
+      row_section(phase);
+      column_section(phase);
+    }
+    row_section(last_phase_ + 1);
+    if (result_.operands.size() > kernels::loop_max_accesses) return {};
+    result_.loop = builder_.finish();
+    result_.in_place = last_phase_ == 0 && !result_.can_fail;
+    return std::move(result_);
+  }
+
+ private:
+  /// What is known of a member.
+  struct Planned {
+    Role role{};
+    int phase = 0;  ///< the column section it can first stand in, or the row section it is in
+    int cost = 0;   ///< of computing an element from memory
+    std::uint32_t demanded = 0;  ///< the column sections something wants it in, by bit
+    bool kept = false;           ///< computed once, in the first of them
+    std::uint32_t buffer = 0;
+    std::vector<Reading> readings;
+  };
+  struct Emitted {
+    ValueId value;
+    DType dtype;  ///< what it is rounded to
+  };
+  using InputKey = std::tuple<std::uint32_t, std::vector<int>, std::vector<DType>>;
+
+  static std::string name_of(const Primitives& primitives, const Group& group) {
+    std::string name;
+    for (const Member& member : group.members) {
+      if (name.size() > 40) break;
+      if (!name.empty()) name += '_';
+      name += to_string(primitives.steps[member.id].node->op);
+    }
+    return name;
+  }
+
+  const Node& node(PrimitiveId i) const { return *primitives_.steps[i].node; }
+  bool is_member(Operand o) const { return !o.leaf && planned_.count(o.index) != 0; }
+  bool is_column(PrimitiveId i) const {
+    const Role role = planned_.at(i).role;
+    return role == Role::elementwise || role == Role::column_sum;
+  }
+  bool lies_along_columns(const Reading& reading) const {
+    return std::any_of(reading.axes.begin(), reading.axes.end(),
+                       [&](int axis) { return axis >= group_.rows; });
+  }
+
+  // What is done when.
+
+  void plan_member(const Member& member) {
+    const Node& n = node(member.id);
+    const bool reduces = info(n.op).kind == OpKind::reduction;
+    Planned planned;
+    planned.role = member.role;
+    planned.cost = cost_of(n);
+    for (Reading& reading : readings_of(trace_, primitives_, member.id))
+      planned.readings.push_back(through_casts(trace_, primitives_, fusion_, std::move(reading)));
+    for (const Reading& reading : planned.readings) {
+      const Operand from = reading.from;
+      if (!is_member(from)) {
+        planned.cost += 1;
+        continue;
+      }
+      planned.phase = std::max(planned.phase, planned_.at(from.index).phase);
+      if (is_column(from.index)) planned.cost += planned_.at(from.index).cost;
+    }
+    last_phase_ =
+        std::max(last_phase_, reduces || member.role == Role::elementwise ? planned.phase : 0);
+    if (reduces && member.role == Role::row) ++planned.phase;
+    planned_.emplace(member.id, std::move(planned));
+  }
+
+  /// In which sections each value of columns is wanted, and which are kept from one to the next.
+  void find_demand() {
+    for (auto member = group_.members.rbegin(); member != group_.members.rend(); ++member) {
+      Planned& planned = planned_.at(member->id);
+      const bool reduces = info(node(member->id).op).kind == OpKind::reduction;
+      if (reduces) {
+        const int phase = planned.role == Role::row ? planned.phase - 1 : planned.phase;
+        demand(planned.readings[0].from, 1u << phase);
+      }
+      if (planned.role != Role::elementwise) continue;
+      if (stored_[member->id]) planned.demanded |= 1u << planned.phase;
+      const bool several = (planned.demanded & (planned.demanded - 1)) != 0;
+      planned.kept = several && planned.cost > dear && buffers_ < kernels::loop_max_row_buffers;
+      if (planned.kept) planned.buffer = builder_.row_buffer();
+      buffers_ += planned.kept;
+      const std::uint32_t first = planned.demanded & (~planned.demanded + 1);
+      for (const Reading& reading : planned.readings)
+        demand(reading.from, planned.kept ? first : planned.demanded);
+    }
+  }
+  void demand(Operand o, std::uint32_t phases) {
+    if (is_member(o) && planned_.at(o.index).role == Role::elementwise)
+      planned_.at(o.index).demanded |= phases;
+  }
+
+  // Rows.
+
+  void row_section(int phase) {
+    builder_.begin_row();
+    if (phase == 0) emit_row_inputs();
+    for (const Member& member : group_.members) {
+      const Planned& planned = planned_.at(member.id);
+      if (member.role == Role::row && planned.phase == phase) {
+        const bool reduced = info(node(member.id).op).kind == OpKind::reduction;
+        const DType dtype = node(member.id).dtype;
+        const Emitted value =
+            reduced ? Emitted{in_dtype(sums_.at(member.id), dtype), dtype}
+                    : apply(member.id, [&](const Reading& r) { return row_value(r); });
+        of_row_.emplace(member.id, value);
+        store(member.id, value, group_.rows);
+      } else if (member.role == Role::pick_column && planned.phase == phase) {
+        of_row_.emplace(member.id, pick(member.id));
+        store(member.id, of_row_.at(member.id), group_.rows);
+      }
+    }
+  }
+
+  /// Numbers, and elements that are the same for the whole row, are loaded once.
+  void emit_row_inputs() {
+    for (const Member& member : group_.members) {
+      const Node& n = node(member.id);
+      if (n.op == Op::random_uniform) {
+        const ValueId seed = number(member.id, 0, DType::i64),
+                      draw = number(member.id, 1, DType::i64);
+        draws_.emplace(member.id, std::pair(seed, draw));
+      }
+      for (const Reading& reading : planned_.at(member.id).readings) {
+        if (is_member(reading.from)) continue;
+        if (!reading.from.leaf && node(reading.from.index).op == Op::arange)
+          range_numbers(reading.from.index);
+        if (!lies_along_columns(reading)) load_of_row(reading);
+      }
+    }
+  }
+
+  ValueId number(PrimitiveId primitive, std::uint32_t slot, DType compute) {
+    result_.slots.push_back({primitive, slot});
+    return builder_.number(builder_.argument(compute));
+  }
+
+  void load_of_row(const Reading& reading) {
+    const InputKey key = key_of(reading);
+    if (row_inputs_.count(key) != 0) return;
+    row_inputs_.emplace(key, converted(inlined_of_row(reading), reading));
+  }
+  Emitted inlined_of_row(const Reading& reading) {
+    const DType dtype = dtype_of(trace_, primitives_, reading.from);
+    if (!reading.from.leaf && node(reading.from.index).op == Op::constant)
+      return {number(reading.from.index, 0, compute_dtype(dtype)), dtype};
+    if (!reading.from.leaf && is_inlined(node(reading.from.index)))
+      return {range(reading, builder_.coordinate(coordinate(reading))), dtype};
+    return {builder_.load(access(LoopOperand::Kind::read, reading, dtype, Columns::contiguous)),
+            dtype};
+  }
+
+  Emitted row_value(const Reading& reading) {
+    if (is_member(reading.from)) return of_row_.at(reading.from.index);
+    return row_inputs_.at(key_of(reading));
+  }
+
+  /// gather: its operand once more, at the index. What is read there is fetched.
+  Emitted pick(PrimitiveId i) {
+    result_.can_fail = true;
+    const Planned& planned = planned_.at(i);
+    std::map<PrimitiveId, Emitted> made;
+    return picked(planned.readings[0], row_value(planned.readings[1]).value, made);
+  }
+  Emitted picked(const Reading& reading, ValueId place, std::map<PrimitiveId, Emitted>& made) {
+    if (is_member(reading.from)) {
+      const PrimitiveId i = reading.from.index;
+      if (!is_column(i)) return of_row_.at(i);
+      const auto known = made.find(i);
+      if (known != made.end()) return known->second;
+      const Emitted value = apply(i, [&](const Reading& r) { return picked(r, place, made); });
+      made.emplace(i, value);
+      return value;
+    }
+    if (!lies_along_columns(reading)) return row_value(reading);
+    const DType dtype = dtype_of(trace_, primitives_, reading.from);
+    if (!reading.from.leaf && is_inlined(node(reading.from.index))) {
+      const ValueId first = builder_.coordinate(coordinate(reading));
+      return converted({range(reading, builder_.apply(Op::add, first, place)), dtype}, reading);
+    }
+    const std::uint32_t from = access(LoopOperand::Kind::read, reading, dtype, columns_of(reading));
+    return converted({builder_.fetch(from, place), dtype}, reading);
+  }
+
+  // Columns.
+
+  /// Stores come last: what they write may be the memory of what is read.
+  void column_section(int phase) {
+    of_column_.clear();
+    column_inputs_.clear();
+    builder_.begin_columns();
+    std::vector<PrimitiveId> written;
+    for (const Member& member : group_.members) {
+      const Planned& planned = planned_.at(member.id);
+      const bool reduces = info(node(member.id).op).kind == OpKind::reduction;
+      if (reduces && planned.phase - (member.role == Role::row) == phase) reduce(member.id, phase);
+      if (member.role != Role::elementwise || planned.phase != phase || !stored_[member.id])
+        continue;
+      column_value(whole(member.id), phase);
+      written.push_back(member.id);
+    }
+    for (const PrimitiveId i : written) store(i, of_column_.at(i), group_.axes);
+  }
+
+  static Reading whole(PrimitiveId i) { return {{i & 0x7fffffffu, 0}, {}}; }
+
+  void reduce(PrimitiveId i, int phase) {
+    const Node& n = node(i);
+    const Planned& planned = planned_.at(i);
+    const Emitted value = column_value(planned.readings[0], phase);
+    const ValueId wide = in_compute(value, compute_dtype(value.dtype));
+    if (planned.role == Role::column_sum) {
+      const Reading own{{i & 0x7fffffffu, 0}, axes_between(group_.rows, group_.axes)};
+      builder_.add_rows(wide, access(LoopOperand::Kind::block_sums, own, compute_dtype(n.dtype),
+                                     Columns::contiguous));
+      return;
+    }
+    sums_.emplace(i, Emitted{builder_.reduce(n.op, wide), compute_dtype(value.dtype)});
+  }
+
+  static std::vector<int> axes_between(int begin, int end) {
+    std::vector<int> axes;
+    for (int axis = begin; axis < end; ++axis) axes.push_back(axis);
+    return axes;
+  }
+
+  Emitted column_value(const Reading& reading, int phase) {
+    if (is_member(reading.from)) {
+      const PrimitiveId i = reading.from.index;
+      if (!is_column(i)) return of_row_.at(i);
+      return column_member(i, phase);
+    }
+    if (!lies_along_columns(reading)) return row_value(reading);
+    const InputKey key = key_of(reading);
+    const auto known = column_inputs_.find(key);
+    if (known != column_inputs_.end()) return known->second;
+    const DType dtype = dtype_of(trace_, primitives_, reading.from);
+    const bool ranged = !reading.from.leaf && is_inlined(node(reading.from.index));
+    const ValueId value =
+        ranged
+            ? range(reading, builder_.coordinate(coordinate(reading)))
+            : builder_.load(access(LoopOperand::Kind::read, reading, dtype, columns_of(reading)));
+    return column_inputs_.emplace(key, converted({value, dtype}, reading)).first->second;
+  }
+
+  Emitted column_member(PrimitiveId i, int phase) {
+    const auto known = of_column_.find(i);
+    if (known != of_column_.end()) return known->second;
+    const Planned& planned = planned_.at(i);
+    const bool first = (planned.demanded & ((1u << phase) - 1)) == 0;
+    Emitted value{no_value, node(i).dtype};
+    if (planned.kept && !first) {
+      value.value = builder_.recall(planned.buffer);
+    } else {
+      value = apply(i, [&](const Reading& reading) { return column_value(reading, phase); });
+      if (planned.kept) builder_.keep(value.value, planned.buffer);
+    }
+    of_column_.emplace(i, value);
+    return value;
+  }
+
+  // Both.
+
+  /// An elementwise op on what `operand(reading)` gives, computed and rounded as the op is.
+  template <class OperandOf>
+  Emitted apply(PrimitiveId i, OperandOf operand) {
+    const Node& n = node(i);
+    const std::vector<Reading>& readings = planned_.at(i).readings;
+    if (n.op == Op::random_uniform) {
+      const int depth = planned_.at(i).role == Role::row ? group_.rows : group_.axes;
+      const ValueId place =
+          builder_.coordinate(coordinate({{i & 0x7fffffffu, 0}, axes_between(0, depth)}));
+      const auto [seed, draw] = draws_.at(i);
+      return {builder_.uniform(place, seed, draw), DType::f32};
+    }
+    std::array<Emitted, 3> read{};
+    DType joined = DType::i64;
+    for (std::size_t k = 0; k < readings.size(); ++k) {
+      read[k] = operand(readings[k]);
+      if (n.op != Op::where || k > 0) joined = std::max(joined, compute_dtype(read[k].dtype));
+    }
+    if (n.op == Op::cast) return {in_dtype(read[0], n.dtype), n.dtype};
+    std::array<ValueId, 3> values{no_value, no_value, no_value};
+    for (std::size_t k = 0; k < readings.size(); ++k) values[k] = in_compute(read[k], joined);
+    const ValueId value = builder_.apply(n.op, values[0], values[1], values[2]);
+    return {in_dtype({value, joined}, n.dtype), n.dtype};
+  }
+
+  ValueId in_compute(const Emitted& a, DType compute) {
+    return compute_dtype(a.dtype) == compute ? a.value : builder_.cast(a.value, compute);
+  }
+  /// Rounded to `dtype`.
+  ValueId in_dtype(const Emitted& a, DType dtype) {
+    const bool is_rounded = a.dtype == dtype || compute_dtype(a.dtype) == dtype;
+    return is_rounded ? a.value : builder_.cast(a.value, dtype);
+  }
+
+  ValueId range(const Reading& reading, ValueId place) {
+    // Their start and step are numbers of the user's.
+    const PrimitiveId i = reading.from.index;
+    const ValueId steps = builder_.apply(Op::mul, place, range_numbers(i).second);
+    return builder_.cast(builder_.apply(Op::add, steps, range_numbers(i).first), node(i).dtype);
+  }
+  std::pair<ValueId, ValueId> range_numbers(PrimitiveId i) {
+    const auto known = ranges_.find(i);
+    if (known != ranges_.end()) return known->second;
+    const ValueId start = number(i, 0, DType::i64), step = number(i, 1, DType::i64);
+    return ranges_.emplace(i, std::pair(start, step)).first->second;
+  }
+
+  void store(PrimitiveId i, const Emitted& value, int axes) {
+    if (!stored_[i]) return;
+    const Reading own{{i & 0x7fffffffu, 0}, axes_between(0, axes)};
+    builder_.store(value.value,
+                   access(LoopOperand::Kind::written, own, node(i).dtype, Columns::contiguous));
+  }
+
+  static std::uint32_t key_of(Operand o) { return o.index << 1 | o.leaf; }
+  static InputKey key_of(const Reading& reading) {
+    return {key_of(reading.from), reading.axes, reading.casts};
+  }
+
+  Emitted converted(Emitted value, const Reading& reading) {
+    for (const DType dtype : reading.casts) value = {in_dtype(value, dtype), dtype};
+    return value;
+  }
+
+  Columns columns_of(const Reading& reading) const {
+    const bool lies = reading.from.leaf ? contiguous_leaf_[reading.from.index]
+                                        : contiguous_step_[reading.from.index];
+    return lies && reading.axes.back() == group_.axes - 1 ? Columns::contiguous : Columns::strided;
+  }
+
+  std::uint32_t access(LoopOperand::Kind kind, const Reading& reading, DType dtype,
+                       Columns columns) {
+    const auto key = std::tuple(kind, key_of(reading.from), reading.axes);
+    const auto known = accesses_.find(key);
+    if (known != accesses_.end()) return known->second;
+    result_.operands.push_back({kind, reading.from, reading.axes});
+    return accesses_.emplace(key, builder_.memory(dtype, columns)).first->second;
+  }
+  std::uint32_t coordinate(const Reading& reading) {
+    const auto key = std::tuple(LoopOperand::Kind::coordinate, key_of(reading.from), reading.axes);
+    const auto known = accesses_.find(key);
+    if (known != accesses_.end()) return known->second;
+    result_.operands.push_back({LoopOperand::Kind::coordinate, reading.from, reading.axes});
+    return accesses_.emplace(key, builder_.position()).first->second;
+  }
+
+  const Trace& trace_;
+  const Primitives& primitives_;
+  const Fusion& fusion_;
+  const Group& group_;
+  const std::vector<bool>& stored_;
+  const std::vector<bool>& contiguous_leaf_;
+  const std::vector<bool>& contiguous_step_;
+  LoopBuilder builder_;
+  ScheduledGroup result_;
+  int last_phase_ = 0, buffers_ = 0;
+  std::map<PrimitiveId, Planned> planned_;
+  std::map<PrimitiveId, Emitted> of_row_;     // values of the row so far
+  std::map<PrimitiveId, Emitted> sums_;       // reductions before they are rounded
+  std::map<PrimitiveId, Emitted> of_column_;  // values of the section
+  std::map<InputKey, Emitted> row_inputs_, column_inputs_;
+  std::map<PrimitiveId, std::pair<ValueId, ValueId>> ranges_, draws_;
+  std::map<std::tuple<LoopOperand::Kind, std::uint32_t, std::vector<int>>, std::uint32_t> accesses_;
+};
+
+}  // namespace
+
+ScheduledGroup schedule(const Trace& trace, const Primitives& primitives, const Fusion& fusion,
+                        const Group& group, const std::vector<bool>& stored,
+                        const std::vector<bool>& contiguous_leaf,
+                        const std::vector<bool>& contiguous_step) {
+  return Scheduler(trace, primitives, fusion, group, stored, contiguous_leaf, contiguous_step)
+      .run();
+}
+
+}  // namespace sinter::jit

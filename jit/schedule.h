@@ -1,0 +1,52 @@
+/// \file
+/// Schedule: a group as a loop, and what its arguments are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "jit/fuse.h"
+#include "jit/loop.h"
+
+namespace sinter::jit {
+
+/// What an access of the loop addresses.
+struct LoopOperand {
+  enum class Kind : std::uint8_t {
+    read,
+    written,     ///< the value of a member
+    block_sums,  ///< a column_sum's, one row for each block of rows
+    coordinate,  ///< no memory: where the elements of a member lie, or of a range it reads
+  };
+  Kind kind;
+  Operand value;
+  /// For each axis of the value whose size is not 1 the axis of the space it lies along.
+  std::vector<int> axes;
+};
+
+/// Where a number of the loop comes from: a slot of a primitive.
+struct LoopSlot {
+  PrimitiveId primitive;
+  std::uint32_t slot;
+};
+
+struct ScheduledGroup {
+  Loop loop;
+  int axes, rows;                     ///< of the space, and how many of them are the rows'
+  Operand widest;                     ///< something that has all axes of the space
+  std::vector<LoopOperand> operands;  ///< one for each access of the loop
+  std::vector<LoopSlot> slots;        ///< one for each number of the loop
+  std::vector<PrimitiveId> members;
+  bool in_place = false;  ///< whether nothing is read after something has been written
+  bool can_fail = false;  ///< whether it picks by an index
+};
+
+/// `stored[i]`: whether something outside of its group reads primitive i. `contiguous(operand)`:
+/// whether the elements of a value lie one after the other along its last axis.
+/// \return a group without statements where it does not fit a kernel.
+ScheduledGroup schedule(const Trace& trace, const Primitives& primitives, const Fusion& fusion,
+                        const Group& group, const std::vector<bool>& stored,
+                        const std::vector<bool>& contiguous_leaf,
+                        const std::vector<bool>& contiguous_step);
+
+}  // namespace sinter::jit

@@ -1,0 +1,31 @@
+/// \file
+/// The memory of values while a program runs.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "jit/trace.h"
+#include "runtime/results.h"
+#include "runtime/storage.h"
+
+namespace sinter::jit {
+
+/// A new value, row-major without gaps, not initialised.
+inline Value allocate(const Result& result) {
+  const auto count = static_cast<std::size_t>(element_count(result.shape));
+  BufferRef buffer = Buffer::allocate(count * item_size(result.dtype));
+  return {StorageRef(new Storage(std::move(buffer))), 0, contiguous_strides(result.shape)};
+}
+
+inline std::byte* address(const Value& value, DType dtype) {
+  return value.storage->data() + value.offset * static_cast<std::int64_t>(item_size(dtype));
+}
+
+/// For each operand of a foreach_map of so many lists, whether positions other than its own read
+/// the same value. The shared operands are read at every position.
+std::vector<bool> read_at_several_positions(std::span<const Source> sources, std::size_t lists,
+                                            std::size_t length);
+
+}  // namespace sinter::jit
