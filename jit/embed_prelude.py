@@ -6,7 +6,8 @@
 HEADER and what it includes from ROOT are put in place of their #include lines, each header once and
 each table (.def) wherever it is included; other #include lines stay. Comments go. Where a device
 has its own version of a header, or of a standard one (`<cstdint>`), the REPLACEMENT is taken in its
-place. An OUTPUT that ends in .inc is the text as a C++ string, any other the text itself.
+place. An OUTPUT that ends in .inc is the text as C++ strings, parts of it that a compiler must be able to
+take, with a comma after each; any other is the text itself.
 """
 
 import pathlib
@@ -15,6 +16,9 @@ import sys
 
 include = re.compile(r'\s*#include ("[^"]+"|<[^>]+>)')
 comment = re.compile(r"//.*$")
+
+
+most_characters = 60_000  # of a string, which compilers need take 65,536 of
 
 
 class Expansion:
@@ -41,6 +45,10 @@ class Expansion:
         return self.replacements.get(name) or (None if name.startswith("<") else name)
 
 
+def parts_of(text):
+    return [text[at:at + most_characters] for at in range(0, len(text), most_characters)]
+
+
 def main():
     root, header, output, depfile = pathlib.Path(sys.argv[1]), *sys.argv[2:5]
     expansion = Expansion(root, dict(argument.split("=") for argument in sys.argv[5:]))
@@ -50,7 +58,7 @@ def main():
     text = "\n".join(standard + [line for line in lines if line not in standard]) + "\n"
     assert ')prelude"' not in text
     if output.endswith(".inc"):
-        text = f'R"prelude({text})prelude"\n'
+        text = "".join(f'R"prelude({part})prelude",\n' for part in parts_of(text))
     pathlib.Path(output).write_text(text)
     dependencies = " ".join(str(root / name) for name in expansion.done)
     pathlib.Path(depfile).write_text(f"{output}: {dependencies}\n")

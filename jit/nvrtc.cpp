@@ -78,7 +78,7 @@ class Program {
   void check(NvrtcResult result) const {
     if (result == 0) return;
     const std::string messages = log(), kept = keep_source(source_);
-    const std::string_view place = kept.empty() ? "nowhere, since no file could be written" : kept;
+    const std::string place = kept.empty() ? "nowhere, since no file could be written" : kept;
     throw CompileError(
         fmt::format("NVRTC {}.{}: {}; the source is kept in {}; it printed:\n{}", nvrtc_.major,
                     nvrtc_.minor, nvrtc_.GetErrorString(result), place, messages),
