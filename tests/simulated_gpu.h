@@ -9,6 +9,8 @@
 #include <cstring>
 #include <functional>
 
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming): CUDA's names
+
 #define SINTER_ISA simulated
 #define SINTER_INLINE inline
 #define SINTER_KEEP_ROLLED
@@ -72,3 +74,5 @@ inline char* added_shared_memory() { return tests::simulated_shared_memory(); }
 
 }  // namespace SINTER_ISA
 }  // namespace sinter::kernels
+
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)

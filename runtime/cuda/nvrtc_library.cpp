@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/options.h"
@@ -30,6 +31,9 @@ Handle open(const fs::path& path) {
   return {::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL), ::dlclose};
 }
 
+/// For as long as the process lives.
+void keep_open(Handle library) { static_cast<void>(library.release()); }
+
 /// NVRTC opens a second library by its bare name when it compiles, which is found only if it is
 /// already open or lies where the loader looks. So the one beside it is opened here, and stays so.
 void open_builtins(void* library, int major) {
@@ -38,7 +42,7 @@ void open_builtins(void* library, int major) {
   const std::string prefix = fmt::format("libnvrtc-builtins.so.{}", major);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(map->l_name).parent_path(), error))
-    if (entry.path().filename().string().starts_with(prefix)) open(entry.path()).release();
+    if (entry.path().filename().string().starts_with(prefix)) keep_open(open(entry.path()));
 }
 
 /// Fills the table; false where a function is missing.
@@ -59,7 +63,7 @@ std::optional<NvrtcLibrary> find_library() {
       NvrtcLibrary table;
       if (library == nullptr || !find_functions(library.get(), table)) continue;
       open_builtins(library.get(), major);
-      library.release();
+      keep_open(std::move(library));
       return table;
     }
   }
