@@ -41,6 +41,8 @@ struct CastRow {
   void (*f64)(const double* x, void* stored, void* computed, std::ptrdiff_t n);
   void (*i64)(const std::int64_t* x, void* stored, void* computed, std::ptrdiff_t n);
 };
+/// Whether this machine has the instructions that the kernels of the host were compiled for.
+bool host_kernels_run();
 std::span<const OpRow> host_ops();
 std::span<const OpRow> simulated_ops();
 std::span<const CastRow> host_casts();
