@@ -70,10 +70,11 @@ inline std::vector<std::vector<double>> evaluated(const Recorded& record, Level 
   return values;
 }
 
-/// What `record` records has the same bits at all levels.
-inline void check_levels_agree(const Recorded& record) {
+/// What `record` records has the same bits at interpret and at other levels.
+inline void check_levels_agree(const Recorded& record,
+                               const std::vector<Level>& levels = {Level::eager, Level::fused}) {
   const auto meaning = evaluated(record, Level::interpret);
-  for (const Level level : {Level::eager, Level::fused}) {
+  for (const Level level : levels) {
     CAPTURE(to_string(level));
     const auto fast = evaluated(record, level);
     REQUIRE(meaning.size() == fast.size());
