@@ -3,19 +3,7 @@
 #include "runtime/cpu/probe.h"
 #include "tests/golden_kernel_table.h"
 
-#undef SINTER_KERNEL
-#define SINTER_KERNEL(name)                                                           \
-  void name([[maybe_unused]] const LoopArguments* arguments, std::int64_t first_unit, \
-            std::int64_t last_unit)
-
-namespace sinter::kernels {
-namespace {
-
 #include "tests/golden_kernels.inc"
-#include "tests/golden_ops.inc"
-
-}  // namespace
-}  // namespace sinter::kernels
 
 namespace sinter::tests {
 
