@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "jit/alias.h"
 #include "jit/value_memory.h"
-#include "kernels/elementwise.h"
 #include "runtime/results.h"
 
 namespace sinter::jit {
@@ -124,22 +122,10 @@ class Execution {
       const auto result = static_cast<std::uint32_t>(node.fixed()[0]);
       outcome_.values[step.first_value] = outcome_.values[value_number(sources[0]) + result];
     } else if (!step.kernel.run) {
-      run_view(node, step, sources[0]);
+      outcome_.values[step.first_value] = seen(node, view(sources[0]), value_of(sources[0]));
     } else {
       run_kernel(i, node, step, sources);
     }
-  }
-
-  void run_view(const Node& node, const ProgramStep& step, Source source) {
-    const Node& input = node_of(source);
-    std::optional<Value> value = alias(node, input.shape, value_of(source));
-    if (!value) {
-      Value packed = allocate({input.dtype, input.shape});
-      kernels::copy(view(source),
-                    {address(packed, input.dtype), input.dtype, input.shape, packed.strides});
-      value = alias(node, input.shape, packed);
-    }
-    outcome_.values[step.first_value] = *std::move(value);
   }
 
   ConstView view(Source source) const {

@@ -29,8 +29,8 @@ bool build_kernels(Plan& plan) {
 void log_plan(const Plan& plan) {
   write_log({LogChannel::plan,
              "plan",
-             fmt::format("{} kernels for {} operations, of them {} generated",
-                         plan.operations.size(), plan.first_value.size(), plan.groups.size()),
+             fmt::format("{} primitives became {} operations, of them {} generated kernels",
+                         plan.first_value.size(), plan.operations.size(), plan.groups.size()),
              {}});
   for (const PlannedGroup& group : plan.groups)
     write_log({LogChannel::schedule, group.schedule.loop.name, to_string(group.schedule.loop), {}});

@@ -1,14 +1,15 @@
 #include "jit/run_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
-#include "jit/alias.h"
 #include "jit/group_launch.h"
 #include "jit/value_memory.h"
-#include "kernels/elementwise.h"
 #include "kernels/reduce.h"
 #include "runtime/element.h"
+#include "runtime/log.h"
 #include "runtime/results.h"
 
 namespace sinter::jit {
@@ -52,6 +53,8 @@ class PlanRun {
       for (at_ = 0; at_ < plan_.operations.size(); ++at_) run_operation(plan_.operations[at_]);
     } catch (const DataFault&) {
       return std::nullopt;
+    } catch (const InternalError&) {
+      throw;  // a fault of the plan, which running at another level would hide
     } catch (const std::exception&) {
       if (!overwrites_) return std::nullopt;
       fail_all(std::current_exception());
@@ -107,23 +110,10 @@ class PlanRun {
       const auto result = static_cast<std::uint32_t>(n.fixed()[0]);
       values_[plan_.first_value[i]] = values_[plan_.first_value[operands[0].index] + result];
     } else if (!operation.kernel.run) {
-      values_[plan_.first_value[i]] = view_of(n, operands[0]);
+      values_[plan_.first_value[i]] = seen(n, view(operands[0]), value_of(operands[0]));
     } else {
       run_kernel(operation, n, operands);
     }
-  }
-
-  Value view_of(const Node& n, Operand o) const {
-    std::optional<Value> value = alias(n, shape(o), value_of(o));
-    if (!value) value = alias(n, shape(o), packed(o));
-    return *std::move(value);
-  }
-
-  /// A copy without gaps.
-  Value packed(Operand o) const {
-    Value copy = allocate({dtype(o), shape(o)});
-    kernels::copy(view(o), {address(copy, dtype(o)), dtype(o), shape(o), copy.strides});
-    return copy;
   }
 
   std::uint32_t result_count_of(PrimitiveId i) const {
@@ -213,7 +203,7 @@ class PlanRun {
         const Value& value = value_of(operand.value);
         LaidOperand laid{address(value, type), in_space(value.strides)};
         if (fits_columns(schedule, space, k, laid.strides)) return laid;
-        temporaries_.push_back(packed(operand.value));
+        temporaries_.push_back(packed(view(operand.value)));
         return {address(temporaries_.back(), type), in_space(temporaries_.back().strides)};
       }
       case LoopOperand::Kind::block_sums: {
@@ -338,7 +328,16 @@ class PlanRun {
 std::optional<Outcome> run_plan(const Lowered& lowered, const Program& program, const Trace& trace,
                                 const std::vector<bool>& donated) {
   const Layout* layout = lowered.layouts.find(trace);
-  if (!layout) return std::nullopt;
+  if (!layout) {
+    if (log_enabled(LogChannel::perf_hints))
+      write_log(
+          {LogChannel::perf_hints,
+           fmt::format("program {}", program.id),
+           "a number of a composite (label smoothing) is 0, or is not, unlike when the program was "
+           "built: the level eager runs",
+           {}});
+    return std::nullopt;
+  }
   return PlanRun(lowered.plan, *layout, program, trace, donated).run();
 }
 

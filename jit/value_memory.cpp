@@ -1,9 +1,25 @@
 #include "jit/value_memory.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "jit/alias.h"
+#include "kernels/elementwise.h"
+
 namespace sinter::jit {
+
+Value packed(const kernels::ConstView& view) {
+  Value copy = allocate({view.dtype, view.shape});
+  kernels::copy(view, {address(copy, view.dtype), view.dtype, view.shape, copy.strides});
+  return copy;
+}
+
+Value seen(const Node& node, const kernels::ConstView& input, const Value& value) {
+  std::optional<Value> result = alias(node, input.shape, value);
+  if (!result) result = alias(node, input.shape, packed(input));
+  return *std::move(result);
+}
 
 std::vector<bool> read_at_several_positions(std::span<const Source> sources, std::size_t lists,
                                             std::size_t length) {

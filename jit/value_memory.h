@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jit/trace.h"
+#include "kernels/view.h"
 #include "runtime/results.h"
 #include "runtime/storage.h"
 
@@ -22,6 +23,13 @@ inline Value allocate(const Result& result) {
 inline std::byte* address(const Value& value, DType dtype) {
   return value.storage->data() + value.offset * static_cast<std::int64_t>(item_size(dtype));
 }
+
+/// A copy without gaps.
+Value packed(const kernels::ConstView& view);
+
+/// The value of the view `node` of an input: its own memory, or that of a copy where strides do not
+/// show the elements so.
+Value seen(const Node& node, const kernels::ConstView& input, const Value& value);
 
 /// For each operand of a foreach_map of so many lists, whether positions other than its own read
 /// the same value. The shared operands are read at every position.
