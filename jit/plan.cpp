@@ -147,19 +147,19 @@ class Planner {
 
   /// \return whether the group is one kernel.
   bool plan_group(std::uint32_t g) {
-    ScheduledGroup scheduled =
+    std::optional<ScheduledGroup> scheduled =
         schedule_group(g, with_recomputed(trace_, primitives_, fusion_, g, needed_));
-    if (scheduled.members.empty()) scheduled = schedule_group(g, fusion_.groups[g]);
-    if (scheduled.members.empty()) return false;
-    for (const LoopOperand& operand : scheduled.operands)
+    if (!scheduled) scheduled = schedule_group(g, fusion_.groups[g]);
+    if (!scheduled) return false;
+    for (const LoopOperand& operand : scheduled->operands)
       if (operand.kind == LoopOperand::Kind::read) need(operand.value);
     planned_of_.resize(fusion_.groups.size(), Operation::no_group);
     planned_of_[g] = static_cast<std::uint32_t>(plan_.groups.size());
-    plan_.groups.push_back({std::move(scheduled), nullptr});
+    plan_.groups.push_back({*std::move(scheduled), nullptr});
     return true;
   }
 
-  ScheduledGroup schedule_group(std::uint32_t g, const Group& group) const {
+  std::optional<ScheduledGroup> schedule_group(std::uint32_t g, const Group& group) const {
     std::vector<bool> stored(primitives_.steps.size(), false);
     for (const Member& member : fusion_.groups[g].members) stored[member.id] = needed_[member.id];
     return schedule(trace_, primitives_, fusion_,

@@ -28,21 +28,18 @@ class Scheduler {
         contiguous_step_(contiguous_step),
         builder_(name_of(primitives, group)) {}
 
-  ScheduledGroup run() {
+  std::optional<ScheduledGroup> run() {
     result_.axes = group_.axes;
     result_.rows = group_.rows;
     result_.widest = group_.widest;
-    for (const Member& member : group_.members) {
-      result_.members.push_back(member.id);
-      plan_member(member);
-    }
+    for (const Member& member : group_.members) plan_member(member);
     find_demand();
     for (int phase = 0; phase <= last_phase_; ++phase) {
       row_section(phase);
       column_section(phase);
     }
     row_section(last_phase_ + 1);
-    if (result_.operands.size() > kernels::loop_max_accesses) return {};
+    if (result_.operands.size() > kernels::loop_max_accesses) return std::nullopt;
     result_.loop = builder_.finish();
     result_.in_place = last_phase_ == 0 && !result_.can_fail;
     return std::move(result_);
@@ -414,10 +411,11 @@ class Scheduler {
 
 }  // namespace
 
-ScheduledGroup schedule(const Trace& trace, const Primitives& primitives, const Fusion& fusion,
-                        const Group& group, const std::vector<bool>& stored,
-                        const std::vector<bool>& contiguous_leaf,
-                        const std::vector<bool>& contiguous_step) {
+std::optional<ScheduledGroup> schedule(const Trace& trace, const Primitives& primitives,
+                                       const Fusion& fusion, const Group& group,
+                                       const std::vector<bool>& stored,
+                                       const std::vector<bool>& contiguous_leaf,
+                                       const std::vector<bool>& contiguous_step) {
   return Scheduler(trace, primitives, fusion, group, stored, contiguous_leaf, contiguous_step)
       .run();
 }

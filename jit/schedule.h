@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "jit/fuse.h"
@@ -36,17 +37,18 @@ struct ScheduledGroup {
   Operand widest;                     ///< something that has all axes of the space
   std::vector<LoopOperand> operands;  ///< one for each access of the loop
   std::vector<LoopSlot> slots;        ///< one for each number of the loop
-  std::vector<PrimitiveId> members;
-  bool in_place = false;  ///< whether nothing is read after something has been written
-  bool can_fail = false;  ///< whether it picks by an index
+  bool in_place = false;              ///< whether nothing is read after something has been written
+  bool can_fail = false;              ///< whether it picks by an index
 };
 
-/// `stored[i]`: whether something outside of its group reads primitive i. `contiguous(operand)`:
-/// whether the elements of a value lie one after the other along its last axis.
-/// \return a group without statements where it does not fit a kernel.
-ScheduledGroup schedule(const Trace& trace, const Primitives& primitives, const Fusion& fusion,
-                        const Group& group, const std::vector<bool>& stored,
-                        const std::vector<bool>& contiguous_leaf,
-                        const std::vector<bool>& contiguous_step);
+/// `stored[i]`: whether something outside of its group reads primitive i. `contiguous_leaf[i]`,
+/// `contiguous_step[i]`: whether the elements of leaf or primitive i lie one after the other along
+/// its last axis.
+/// \return nothing where the group does not fit a kernel.
+std::optional<ScheduledGroup> schedule(const Trace& trace, const Primitives& primitives,
+                                       const Fusion& fusion, const Group& group,
+                                       const std::vector<bool>& stored,
+                                       const std::vector<bool>& contiguous_leaf,
+                                       const std::vector<bool>& contiguous_step);
 
 }  // namespace sinter::jit

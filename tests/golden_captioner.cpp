@@ -144,12 +144,14 @@ class GoldenCheck {
 
 int main(int count, char** arguments) {
   if (count < 2 || count > 3) {
-    fmt::print(stderr, "usage: golden_captioner DIR [interpret | eager]\n");
+    fmt::print(stderr, "usage: golden_captioner DIR [interpret | eager | fused]\n");
     return 2;
   }
   try {
-    const std::string_view level = count == 3 ? arguments[2] : "eager";
-    sinter::set_level(sinter::parse_level(level).value());
+    const std::string name = count == 3 ? arguments[2] : "eager";
+    const auto level = sinter::parse_level(name);
+    if (!level) throw sinter::UsageError("there is no level " + name);
+    sinter::set_level(*level);
     return sinter::models::GoldenCheck(arguments[1]).run();
   } catch (const std::exception& error) {
     fmt::print(stderr, "golden_captioner: {}\n", error.what());

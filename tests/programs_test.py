@@ -6,6 +6,7 @@ status 2 (or 1); never a signal, never a hang.
 Usage: programs_test.py BUILD
 """
 
+import json
 import os
 import pathlib
 import shutil
@@ -208,6 +209,17 @@ class Refusals(unittest.TestCase):
         done = self.run_program(THROUGHPUT, *QUICK, SINTER_LEVEL="", SINTER_THREADS="",
                                 SINTER_CPU="", SINTER_LOGS="", SINTER_OTHER="x")
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_without_a_compiler_fused_runs_the_kernels_of_eager(self):
+        found = {}
+        for level, path in (("eager", os.environ["PATH"]), ("fused", str(self.folder))):
+            done = self.run_program(
+                THROUGHPUT, "--preset", "tiny", *QUICK, "--json", PATH=path,
+                SINTER_LEVEL=level, SINTER_CACHE=str(self.folder / "kernels"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found[level] = json.loads(done.stdout.splitlines()[-1])["loss"], done.stderr
+        self.assertEqual(found["eager"][0], found["fused"][0])
+        self.assertEqual(found["fused"][1].count("compiler"), 1, found["fused"][1])
 
 
 if __name__ == "__main__":
