@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <mutex>
+#include <optional>
 
 #include "jit/execute.h"
 #include "jit/guard.h"
+#include "jit/inspect.h"
 #include "jit/kernel_cache.h"
 #include "jit/lower.h"
 #include "jit/program.h"
@@ -109,11 +111,19 @@ std::vector<bool> find_donated(const jit::Trace& trace, const WrittenVariables& 
 }
 
 jit::Outcome run(const jit::Program& program, const jit::Trace& trace,
-                 const std::vector<bool>& donated) {
+                 const WrittenVariables& written) {
+  const jit::Inspectors inspectors(inspection(), trace);
+  const jit::Observers observers = inspectors.observers();
+  // What an observer refuses, nothing may have been overwritten for.
+  const std::vector<bool> donated = observers.empty()
+                                        ? find_donated(trace, written)
+                                        : std::vector<bool>(trace.leaves.size(), false);
+  std::optional<jit::Outcome> outcome;
   if (program.lowered)
-    if (auto outcome = jit::run_plan(*program.lowered, program, trace, donated))
-      return *std::move(outcome);
-  return jit::execute(program, trace, donated);
+    outcome = jit::run_plan(*program.lowered, program, trace, donated, observers);
+  if (!outcome) outcome = jit::execute(program, trace, donated, observers);
+  inspectors.finish();
+  return *std::move(outcome);
 }
 
 /// Gives the nodes their values or failures and takes away the inputs nobody needs any more.
@@ -171,7 +181,7 @@ std::exception_ptr run_pipeline(const std::vector<NodeRef>& roots,
   }
   watch.lap(statistics.build_ns);
 
-  jit::Outcome outcome = run(*program, trace, find_donated(trace, written));
+  jit::Outcome outcome = run(*program, trace, written);
   watch.lap(statistics.execute_ns);
   std::exception_ptr failed_write;
   if (outcome.first_fresh) failed_write = find_failed_write(trace, outcome, written);

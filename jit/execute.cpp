@@ -42,8 +42,9 @@ std::exception_ptr step_error(const Node& node, const std::exception& error) noe
 
 class Execution {
  public:
-  Execution(const Program& program, const Trace& trace, const std::vector<bool>& donated)
-      : program_(program), trace_(trace), donated_(donated) {
+  Execution(const Program& program, const Trace& trace, const std::vector<bool>& donated,
+            Observers observers)
+      : program_(program), trace_(trace), donated_(donated), observers_(observers) {
     outcome_.values.resize(program.value_count);
     outcome_.failures.resize(trace.steps.size());
     outcome_.fresh.assign(trace.steps.size(), false);
@@ -63,6 +64,7 @@ class Execution {
       if (!inherit_failure(i)) {
         try {
           run_step(i);
+          if (!observers_.empty()) show(i);
         } catch (const std::exception& error) {
           fail(i, step_error(*trace_.steps[i], error));
         }
@@ -132,6 +134,21 @@ class Execution {
     const Node& node = node_of(source);
     const Value& value = value_of(source);
     return {address(value, node.dtype), node.dtype, node.shape, value.strides};
+  }
+
+  /// Shows the observers what the step gave.
+  void show(std::size_t i) {
+    if (outcome_.failures[i]) return;
+    const Node& node = *trace_.steps[i];
+    std::vector<ConstView> results;
+    for (std::uint32_t r = 0; r < program_.steps[i].value_count; ++r) {
+      const Value& value = outcome_.values[program_.steps[i].first_value + r];
+      const Result result = result_of(node, r);
+      results.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
+    }
+    for (Observer* const observer : observers_)
+      if (auto failure = observer->after_step(i, results); failure && !outcome_.failures[i])
+        fail(i, std::move(failure));
   }
 
   void run_kernel(std::size_t i, const Node& node, const ProgramStep& step,
@@ -218,6 +235,7 @@ class Execution {
   const Program& program_;
   const Trace& trace_;
   const std::vector<bool>& donated_;
+  const Observers observers_;
   std::vector<std::size_t> leaf_last_use_;
   std::vector<std::vector<Value>> reserved_;
   bool donating_ = true;  // whether buffers of Variables may be overwritten
@@ -229,8 +247,9 @@ class Execution {
 
 }  // namespace
 
-Outcome execute(const Program& program, const Trace& trace, const std::vector<bool>& donated) {
-  return Execution(program, trace, donated).run();
+Outcome execute(const Program& program, const Trace& trace, const std::vector<bool>& donated,
+                Observers observers) {
+  return Execution(program, trace, donated, observers).run();
 }
 
 }  // namespace sinter::jit

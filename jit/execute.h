@@ -5,6 +5,7 @@
 #include <exception>
 #include <vector>
 
+#include "jit/observer.h"
 #include "jit/program.h"
 
 namespace sinter::jit {
@@ -23,8 +24,10 @@ struct Outcome {
 /// what it reads; the others are computed all the same. `donated[i]` says that nobody but the trace
 /// and the list of written Variables refers to leaf i, an old value of a Variable: its buffer may
 /// be overwritten after its last use, once no step can fail by its data any more and as long as
-/// none has failed. What a kernel or an allocation throws may still come later. \throws
+/// none has failed. Observers see each step and may fail it: with any that does, nothing may be
+/// donated. What a kernel or an allocation throws may still come later. \throws
 /// std::bad_alloc before the first step.
-Outcome execute(const Program& program, const Trace& trace, const std::vector<bool>& donated);
+Outcome execute(const Program& program, const Trace& trace, const std::vector<bool>& donated,
+                Observers observers = {});
 
 }  // namespace sinter::jit

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "jit/group_launch.h"
+#include "jit/live_values.h"
 #include "jit/value_memory.h"
 #include "kernels/reduce.h"
 #include "runtime/element.h"
@@ -33,13 +34,14 @@ kernels::LoopNumber stored_number(DType dtype, Slot slot) {
 class PlanRun {
  public:
   PlanRun(const Plan& plan, const Layout& layout, const Program& program, const Trace& trace,
-          const std::vector<bool>& donated)
+          const std::vector<bool>& donated, Observers observers)
       : plan_(plan),
         primitives_(layout.primitives),
         program_(program),
         trace_(trace),
-        donated_(donated) {
-    values_.resize(plan.value_count);
+        donated_(donated),
+        observers_(observers),
+        values_(plan, layout, trace) {
     outcome_.values.resize(program.value_count);
     outcome_.failures.resize(trace.steps.size());
     outcome_.fresh.assign(trace.steps.size(), false);
@@ -62,7 +64,7 @@ class PlanRun {
     }
     for (std::size_t i = 0; i < trace_.steps.size(); ++i)
       if (trace_.kept[i] && !has_several_results(trace_.steps[i]->op))
-        outcome_.values[program_.steps[i].first_value] = value_of(primitives_.value_of[i]);
+        outcome_.values[program_.steps[i].first_value] = values_.value_of(primitives_.value_of[i]);
     return std::move(outcome_);
   }
 
@@ -75,62 +77,39 @@ class PlanRun {
   }
 
   void run_operation(const Operation& operation) {
-    if (operation.group != Operation::no_group) run_group(plan_.groups[operation.group]);
+    if (operation.group != Operation::no_group) run_group(operation.group);
     else run_primitive(operation);
+    for (Observer* const observer : observers_)
+      if (!observer->after_operation(values_, operation)) throw DataFault();
     for (const std::uint32_t value : operation.dying) values_[value] = {};
-  }
-
-  // What is read.
-
-  const Node& node(PrimitiveId i) const {
-    const Primitive& primitive = primitives_.steps[i];
-    return primitive.whole ? *trace_.steps[primitive.origin] : *primitive.node;
-  }
-  const Node& node(Operand o) const { return o.leaf ? *trace_.leaves[o.index] : node(o.index); }
-  const Shape& shape(Operand o) const { return node(o).shape; }
-  DType dtype(Operand o) const { return node(o).dtype; }
-  const Value& value_of(Operand o) const {
-    const Value& value =
-        o.leaf ? trace_.leaves[o.index]->value() : values_[plan_.first_value[o.index]];
-    invariant(static_cast<bool>(value), "a value is read that is not there");
-    return value;
-  }
-  ConstView view(Operand o) const {
-    const Value& value = value_of(o);
-    return {address(value, dtype(o)), dtype(o), shape(o), value.strides};
   }
 
   // One primitive, as at the level eager.
 
   void run_primitive(const Operation& operation) {
     const PrimitiveId i = operation.primitive;
-    const Node& n = node(i);
+    const Node& n = values_.node(i);
     const auto operands = primitives_.operands_of(i);
     if (n.op == Op::pick) {
       const auto result = static_cast<std::uint32_t>(n.fixed()[0]);
       values_[plan_.first_value[i]] = values_[plan_.first_value[operands[0].index] + result];
     } else if (!operation.kernel.run) {
-      values_[plan_.first_value[i]] = seen(n, view(operands[0]), value_of(operands[0]));
+      values_[plan_.first_value[i]] =
+          seen(n, values_.view(operands[0]), values_.value_of(operands[0]));
     } else {
       run_kernel(operation, n, operands);
     }
-  }
-
-  std::uint32_t result_count_of(PrimitiveId i) const {
-    const std::uint32_t end =
-        i + 1 < plan_.first_value.size() ? plan_.first_value[i + 1] : plan_.value_count;
-    return end - plan_.first_value[i];
   }
 
   void run_kernel(const Operation& operation, const Node& n, std::span<const Operand> operands) {
     const PrimitiveId i = operation.primitive;
     inputs_.clear();
     outputs_.clear();
-    for (const Operand o : operands) inputs_.push_back(view(o));
+    for (const Operand o : operands) inputs_.push_back(values_.view(o));
     if (operation.kernel.in_place == InPlace::any_input) donate_any(i, n, operands);
     if (operation.kernel.in_place == InPlace::own_position) donate_own_position(i, n, operands);
-    for (std::uint32_t r = 0; r < result_count_of(i); ++r) {
-      const Result result = result_count_of(i) == 1 ? Result{n.dtype, n.shape} : result_of(n, r);
+    for (std::uint32_t r = 0; r < values_.result_count_of(i); ++r) {
+      const Result result = values_.result(i, r);
       Value& value = values_[plan_.first_value[i] + r];
       if (!value) value = obtain(plan_.first_value[i] + r, result);
       outputs_.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
@@ -150,7 +129,7 @@ class PlanRun {
     const auto lists = static_cast<std::size_t>(n.fixed()[0]);
     const auto length = static_cast<std::size_t>(n.fixed()[1]);
     const std::vector<bool> several = read_at_several_positions(operands, lists, length);
-    for (std::uint32_t r = 0; r < result_count_of(i); ++r)
+    for (std::uint32_t r = 0; r < values_.result_count_of(i); ++r)
       for (std::size_t list = 0; list < lists; ++list) {
         const std::size_t s = list * length + r % length;
         if (!several[s] && donate(operands[s], plan_.first_value[i] + r, result_of(n, r))) break;
@@ -159,8 +138,9 @@ class PlanRun {
 
   /// Whether the result gets the memory of an operand, which ends here.
   bool donate(Operand o, std::uint32_t number, const Result& result) {
-    if (dtype(o) != result.dtype || !(shape(o) == result.shape) ||
-        !is_contiguous(shape(o), value_of(o).strides) || !value_of(o).storage->exclusive())
+    if (values_.dtype(o) != result.dtype || !(values_.shape(o) == result.shape) ||
+        !is_contiguous(values_.shape(o), values_.value_of(o).strides) ||
+        !values_.value_of(o).storage->exclusive())
       return false;
     if (o.leaf) {
       if (!donated_[o.index] || plan_.last_read[o.index] != at_ || at_ < plan_.fallible_operations)
@@ -171,28 +151,31 @@ class PlanRun {
     } else if (plan_.death[plan_.first_value[o.index]] != at_) {
       return false;
     }
-    values_[number] = value_of(o);
+    values_[number] = values_.value_of(o);
     return true;
   }
 
   // A group.
 
-  void run_group(const PlannedGroup& group) {
+  void run_group(std::uint32_t number) {
+    const PlannedGroup& group = plan_.groups[number];
     const ScheduledGroup& schedule = group.schedule;
-    const Dims space = wide_sizes(shape(schedule.widest));
+    const Dims space = wide_sizes(values_.shape(schedule.widest));
     temporaries_.clear();
     std::vector<LaidOperand> operands;
     for (std::size_t k = 0; k < schedule.operands.size(); ++k)
       operands.push_back(lay(schedule, space, k));
     ++outcome_.kernels;
     const Launch run = make_launch(schedule, space, operands, numbers_of(schedule));
+    for (Observer* const observer : observers_) observer->before_launch(values_, number, run);
     if (!launch(schedule.loop, group.function, run)) throw DataFault();
     finish_sums(schedule, operands, run);
+    for (Observer* const observer : observers_) observer->after_launch(values_, number);
   }
 
   LaidOperand lay(const ScheduledGroup& schedule, const Dims& space, std::size_t k) {
     const LoopOperand& operand = schedule.operands[k];
-    const Shape& own = shape(operand.value);
+    const Shape& own = values_.shape(operand.value);
     const DType type = schedule.loop.accesses[k].dtype;
     const auto in_space = [&](const Strides& strides) {
       return strides_in_space(own, strides, operand.axes, schedule.axes);
@@ -200,10 +183,10 @@ class PlanRun {
     switch (operand.kind) {
       case LoopOperand::Kind::coordinate: return {nullptr, in_space(contiguous_strides(own))};
       case LoopOperand::Kind::read: {
-        const Value& value = value_of(operand.value);
+        const Value& value = values_.value_of(operand.value);
         LaidOperand laid{address(value, type), in_space(value.strides)};
         if (fits_columns(schedule, space, k, laid.strides)) return laid;
-        temporaries_.push_back(packed(view(operand.value)));
+        temporaries_.push_back(packed(values_.view(operand.value)));
         return {address(temporaries_.back(), type), in_space(temporaries_.back().strides)};
       }
       case LoopOperand::Kind::block_sums: {
@@ -248,7 +231,7 @@ class PlanRun {
   }
   kernels::LoopNumber number_of(const LoopSlot& slot) const {
     const Primitive& primitive = primitives_.steps[slot.primitive];
-    const Node& n = node(slot.primitive);
+    const Node& n = values_.node(slot.primitive);
     if (n.op == Op::random_uniform) {
       const Node& origin = *trace_.steps[primitive.origin];
       const std::size_t first = origin.op == Op::dropout ? 1 : 0;
@@ -265,7 +248,7 @@ class PlanRun {
       const PrimitiveId i = schedule.operands[k].value.index;
       const DType type = schedule.loop.accesses[k].dtype;
       const std::int64_t blocks = row_block_count(run.rows), count = run.columns;
-      const Result result{node(i).dtype, node(i).shape};
+      const Result result{values_.node(i).dtype, values_.node(i).shape};
       Value& value = values_[plan_.first_value[i]];
       if (!value) value = obtain(plan_.first_value[i], result);
       kernels::reduce(Op::sum, {operands[k].base, type, {blocks, count}, {count, 1}}, 1, 0,
@@ -293,13 +276,11 @@ class PlanRun {
             if (operand.kind == LoopOperand::Kind::written ||
                 operand.kind == LoopOperand::Kind::block_sums)
               reserved[plan_.first_value[operand.value.index]] =
-                  allocate({dtype(operand.value), shape(operand.value)});
+                  allocate({values_.dtype(operand.value), values_.shape(operand.value)});
         } else if (operation.kernel.run) {
           const PrimitiveId i = operation.primitive;
-          for (std::uint32_t r = 0; r < result_count_of(i); ++r)
-            reserved[plan_.first_value[i] + r] =
-                allocate(result_count_of(i) == 1 ? Result{node(i).dtype, node(i).shape}
-                                                 : result_of(node(i), r));
+          for (std::uint32_t r = 0; r < values_.result_count_of(i); ++r)
+            reserved[plan_.first_value[i] + r] = allocate(values_.result(i, r));
         }
       }
     } catch (const std::exception&) {
@@ -314,7 +295,9 @@ class PlanRun {
   const Program& program_;
   const Trace& trace_;
   const std::vector<bool>& donated_;
-  std::vector<Value> values_, reserved_;
+  const Observers observers_;
+  LiveValues values_;
+  std::vector<Value> reserved_;
   std::vector<Value> temporaries_;  // of the operation
   std::uint32_t at_ = 0;            // the operation
   bool overwrites_ = false;
@@ -326,7 +309,7 @@ class PlanRun {
 }  // namespace
 
 std::optional<Outcome> run_plan(const Lowered& lowered, const Program& program, const Trace& trace,
-                                const std::vector<bool>& donated) {
+                                const std::vector<bool>& donated, Observers observers) {
   const Layout* layout = lowered.layouts.find(trace);
   if (!layout) {
     if (log_enabled(LogChannel::perf_hints))
@@ -338,7 +321,7 @@ std::optional<Outcome> run_plan(const Lowered& lowered, const Program& program, 
            {}});
     return std::nullopt;
   }
-  return PlanRun(lowered.plan, *layout, program, trace, donated).run();
+  return PlanRun(lowered.plan, *layout, program, trace, donated, observers).run();
 }
 
 }  // namespace sinter::jit

@@ -7,6 +7,7 @@
 
 #include "jit/execute.h"
 #include "jit/lower.h"
+#include "jit/observer.h"
 
 namespace sinter::jit {
 
@@ -15,6 +16,6 @@ namespace sinter::jit {
 /// was overwritten, or the plan does not serve the trace: then the level eager tells what is wrong,
 /// and computes the rest.
 std::optional<Outcome> run_plan(const Lowered& lowered, const Program& program, const Trace& trace,
-                                const std::vector<bool>& donated);
+                                const std::vector<bool>& donated, Observers observers = {});
 
 }  // namespace sinter::jit

@@ -9,6 +9,7 @@
 #include "../runtime/error.h"
 #include "../runtime/foreach.h"
 #include "../runtime/grad.h"
+#include "../runtime/inspection.h"
 #include "../runtime/level.h"
 #include "../runtime/log.h"
 #include "../runtime/memory.h"

@@ -140,6 +140,7 @@ class ReverseWalk {
   void push_down(Stop& stop) {
     const Node& node = *stop.node;
     const BackwardRegion region(node.region);
+    const CallScope call(node.user);  // derivatives name the line of what they are taken of
     if (node.op == Op::pick) {
       Stop& source = stops_[places_.at(stop.inputs[0].get())];
       accumulate(source, static_cast<std::size_t>(node.fixed()[0]), stop.gradients[0], node.where);

@@ -27,6 +27,7 @@ void read_logs(std::string_view value, Options& options);
 void read_compiler(std::string_view value, Options& options);
 void read_cache(std::string_view value, Options& options);
 void read_cache_size(std::string_view value, Options& options);
+void read_check(std::string_view value, Options& options);
 void read_cuda_path(std::string_view value, Options& options);
 
 constexpr std::string_view threads_allowed = "1 to 1024";
@@ -52,6 +53,8 @@ constexpr std::array table = {
     OptionInfo{"SINTER_CACHE_SIZE", "bytes, or a number with K, M or G",
                "The most that the kernels on disk may take; those unused longest make room.",
                read_cache_size},
+    OptionInfo{"SINTER_CHECK", "nan",
+               "Fail at the first node that makes a NaN or infinity, and name it.", read_check},
     OptionInfo{"SINTER_CUDA_PATH", "a folder",
                "Take CUDA's libraries from this folder, its lib64 or lib.", read_cuda_path},
 };
@@ -99,6 +102,11 @@ void read_cache_size(std::string_view value, Options& options) {
   const std::optional<std::uint64_t> bytes = parse_size(value);
   if (!bytes) refuse(row("SINTER_CACHE_SIZE"), value);
   options.cache_bytes = *bytes;
+}
+
+void read_check(std::string_view value, Options& options) {
+  if (value != "nan") refuse(row("SINTER_CHECK"), value);
+  options.check_nan = true;
 }
 
 void read_cuda_path(std::string_view value, Options& options) { options.cuda_path = value; }

@@ -23,6 +23,7 @@ TEST_CASE("options: an empty environment gives the defaults") {
   CHECK(options.threads == 0);
   CHECK(options.cpu == CpuPath::automatic);
   CHECK(options.logs == LogChannels{});
+  CHECK_FALSE(options.check_nan);
   CHECK(options.cuda_path.empty());
 }
 
@@ -34,6 +35,7 @@ TEST_CASE("options: each variable is read") {
                                 {"SINTER_CXX", "clang++"},
                                 {"SINTER_CACHE", "kernels"},
                                 {"SINTER_CACHE_SIZE", "64M"},
+                                {"SINTER_CHECK", "nan"},
                                 {"SINTER_CUDA_PATH", "/usr/local/cuda"},
                                 {"HOME", "/anna"},
                                 {"TMPDIR", ""}});
@@ -50,6 +52,7 @@ TEST_CASE("options: each variable is read") {
   CHECK(options.cache_bytes == 64u << 20);
   CHECK(options.surroundings.home == "/anna");
   CHECK(options.surroundings.temporary.empty());
+  CHECK(options.check_nan);
   CHECK_FALSE(read({{"SINTER_CACHE", "off"}}).disk_cache);
 }
 
@@ -80,6 +83,8 @@ TEST_CASE("options: a bad value names the variable, the value and what is allowe
         read({{"SINTER_THREADS", value}}),
         ("SINTER_THREADS: bad value \"" + std::string(value) + "\", allowed: 1 to 1024").c_str(),
         UsageError);
+  CHECK_THROWS_WITH_AS(read({{"SINTER_CHECK", "inf"}}),
+                       "SINTER_CHECK: bad value \"inf\", allowed: nan", UsageError);
   CHECK_THROWS_AS(read({{"SINTER_LOGS", "plans"}}), UsageError);
 }
 
@@ -91,7 +96,7 @@ TEST_CASE("options: the table documents every variable once") {
     CHECK(info.meaning.ends_with("."));
     CHECK(++seen[info.variable] == 1);
   }
-  CHECK(seen.size() == 8);
+  CHECK(seen.size() == 9);
 }
 
 }  // namespace
