@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "jit/finite_check.h"
+#include "jit/shadow.h"
 #include "runtime/inspection.h"
 
 namespace sinter::jit {
@@ -22,6 +23,7 @@ class Inspectors {
 
  private:
   std::optional<FiniteCheck> finite_;
+  std::optional<Shadow> shadow_;
   std::vector<Observer*> observers_;
 };
 

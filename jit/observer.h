@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <span>
 
@@ -12,7 +11,6 @@
 namespace sinter::jit {
 
 class LiveValues;
-struct Launch;
 struct Operation;
 
 class Observer {
@@ -26,13 +24,11 @@ class Observer {
     return nullptr;
   }
 
-  /// A kernel of a Plan begins, or has ended. What it reads may have been overwritten then.
-  virtual void before_launch(const LiveValues& /*values*/, std::uint32_t /*group*/,
-                             const Launch& /*launch*/) {}
-  virtual void after_launch(const LiveValues& /*values*/, std::uint32_t /*group*/) {}
+  /// An operation of a Plan is about to run, and all that it reads is there.
+  virtual void before_operation(const LiveValues& /*values*/, const Operation& /*operation*/) {}
 
-  /// An operation of a Plan has run, and what it gives is still there. \return whether the Plan
-  /// goes on; else all is computed again at the level eager.
+  /// It has run, and all that it gives is there; what it read may have been overwritten. \return
+  /// whether the Plan goes on; else all is computed again at the level eager.
   virtual bool after_operation(const LiveValues& /*values*/, const Operation& /*operation*/) {
     return true;
   }

@@ -77,7 +77,8 @@ class PlanRun {
   }
 
   void run_operation(const Operation& operation) {
-    if (operation.group != Operation::no_group) run_group(operation.group);
+    for (Observer* const observer : observers_) observer->before_operation(values_, operation);
+    if (operation.group != Operation::no_group) run_group(plan_.groups[operation.group]);
     else run_primitive(operation);
     for (Observer* const observer : observers_)
       if (!observer->after_operation(values_, operation)) throw DataFault();
@@ -157,8 +158,7 @@ class PlanRun {
 
   // A group.
 
-  void run_group(std::uint32_t number) {
-    const PlannedGroup& group = plan_.groups[number];
+  void run_group(const PlannedGroup& group) {
     const ScheduledGroup& schedule = group.schedule;
     const Dims space = wide_sizes(values_.shape(schedule.widest));
     temporaries_.clear();
@@ -167,10 +167,8 @@ class PlanRun {
       operands.push_back(lay(schedule, space, k));
     ++outcome_.kernels;
     const Launch run = make_launch(schedule, space, operands, numbers_of(schedule));
-    for (Observer* const observer : observers_) observer->before_launch(values_, number, run);
     if (!launch(schedule.loop, group.function, run)) throw DataFault();
     finish_sums(schedule, operands, run);
-    for (Observer* const observer : observers_) observer->after_launch(values_, number);
   }
 
   LaidOperand lay(const ScheduledGroup& schedule, const Dims& space, std::size_t k) {

@@ -11,7 +11,7 @@ namespace {
 /// Lives until the process ends: threads may evaluate while it does.
 class Wanted {
  public:
-  Wanted() { set({.nan = options().check_nan}); }
+  Wanted() { set({.nan = options().check_nan, .shadow = options().shadow}); }
 
   Inspection get() {
     if (!any_.load(std::memory_order_acquire)) return {};

@@ -21,6 +21,12 @@ struct Inspection {
   /// of it; what arises in a kernel and does not reach its results is not seen.
   bool nan = false;
 
+  /// At the level fused each generated kernel is followed by an interpretation of the ops it stands
+  /// for, on the values it read, and everything it stored is compared: the same bits. The first
+  /// difference is an InternalError that names the op, its line, the element with both values, and
+  /// the kernel. Written Variables keep their old values.
+  bool shadow = false;
+
   friend bool operator==(const Inspection&, const Inspection&) = default;
 };
 

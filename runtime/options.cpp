@@ -28,6 +28,7 @@ void read_compiler(std::string_view value, Options& options);
 void read_cache(std::string_view value, Options& options);
 void read_cache_size(std::string_view value, Options& options);
 void read_check(std::string_view value, Options& options);
+void read_shadow(std::string_view value, Options& options);
 void read_cuda_path(std::string_view value, Options& options);
 
 constexpr std::string_view threads_allowed = "1 to 1024";
@@ -55,6 +56,8 @@ constexpr std::array table = {
                read_cache_size},
     OptionInfo{"SINTER_CHECK", "nan",
                "Fail at the first node that makes a NaN or infinity, and name it.", read_check},
+    OptionInfo{"SINTER_SHADOW", "0, 1",
+               "Compare each generated kernel with an interpretation of its ops.", read_shadow},
     OptionInfo{"SINTER_CUDA_PATH", "a folder",
                "Take CUDA's libraries from this folder, its lib64 or lib.", read_cuda_path},
 };
@@ -107,6 +110,11 @@ void read_cache_size(std::string_view value, Options& options) {
 void read_check(std::string_view value, Options& options) {
   if (value != "nan") refuse(row("SINTER_CHECK"), value);
   options.check_nan = true;
+}
+
+void read_shadow(std::string_view value, Options& options) {
+  if (value != "0" && value != "1") refuse(row("SINTER_SHADOW"), value);
+  options.shadow = value == "1";
 }
 
 void read_cuda_path(std::string_view value, Options& options) { options.cuda_path = value; }

@@ -24,6 +24,7 @@ TEST_CASE("options: an empty environment gives the defaults") {
   CHECK(options.cpu == CpuPath::automatic);
   CHECK(options.logs == LogChannels{});
   CHECK_FALSE(options.check_nan);
+  CHECK_FALSE(options.shadow);
   CHECK(options.cuda_path.empty());
 }
 
@@ -36,6 +37,7 @@ TEST_CASE("options: each variable is read") {
                                 {"SINTER_CACHE", "kernels"},
                                 {"SINTER_CACHE_SIZE", "64M"},
                                 {"SINTER_CHECK", "nan"},
+                                {"SINTER_SHADOW", "1"},
                                 {"SINTER_CUDA_PATH", "/usr/local/cuda"},
                                 {"HOME", "/anna"},
                                 {"TMPDIR", ""}});
@@ -53,6 +55,8 @@ TEST_CASE("options: each variable is read") {
   CHECK(options.surroundings.home == "/anna");
   CHECK(options.surroundings.temporary.empty());
   CHECK(options.check_nan);
+  CHECK(options.shadow);
+  CHECK_FALSE(read({{"SINTER_SHADOW", "0"}}).shadow);
   CHECK_FALSE(read({{"SINTER_CACHE", "off"}}).disk_cache);
 }
 
@@ -85,6 +89,8 @@ TEST_CASE("options: a bad value names the variable, the value and what is allowe
         UsageError);
   CHECK_THROWS_WITH_AS(read({{"SINTER_CHECK", "inf"}}),
                        "SINTER_CHECK: bad value \"inf\", allowed: nan", UsageError);
+  CHECK_THROWS_WITH_AS(read({{"SINTER_SHADOW", "yes"}}),
+                       "SINTER_SHADOW: bad value \"yes\", allowed: 0, 1", UsageError);
   CHECK_THROWS_AS(read({{"SINTER_LOGS", "plans"}}), UsageError);
 }
 
@@ -96,7 +102,7 @@ TEST_CASE("options: the table documents every variable once") {
     CHECK(info.meaning.ends_with("."));
     CHECK(++seen[info.variable] == 1);
   }
-  CHECK(seen.size() == 9);
+  CHECK(seen.size() == 10);
 }
 
 }  // namespace

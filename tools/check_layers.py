@@ -56,7 +56,7 @@ jit_order = [
     ["value_memory"],
     ["live_values", "observer", "launch", "cuda_launch", "group_launch"],
     ["execute", "run_plan"],
-    ["finite_check"],
+    ["finite_check", "shadow"],
     ["inspect"],
     ["replay"],
     ["statistics"],

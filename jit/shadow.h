@@ -1,0 +1,27 @@
+/// \file
+/// Shadow: what each generated kernel gives, held against what its primitives mean.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "jit/live_values.h"
+#include "jit/observer.h"
+
+namespace sinter::jit {
+
+/// Interprets the primitives of a group on the values its kernel read, copied before it ran as it
+/// may overwrite them, and compares all that it stored: the same bits, all NaNs being equal, for a
+/// generated kernel has exact and ordered ops alone.
+class Shadow final : public Observer {
+ public:
+  void before_operation(const LiveValues& values, const Operation& operation) override;
+  /// \throws InternalError naming the kernel, the first primitive that differs, its user's line,
+  /// the element and both values.
+  bool after_operation(const LiveValues& values, const Operation& operation) override;
+
+ private:
+  std::map<std::uint32_t, Value> read_;  // by operand: what the kernel was given
+};
+
+}  // namespace sinter::jit

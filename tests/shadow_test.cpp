@@ -1,0 +1,146 @@
+// SINTER_SHADOW=1: right kernels pass, and a wrong one is named with the element it gets wrong.
+#include "jit/shadow.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "jit/finite_check.h"
+#include "jit/run_plan.h"
+#include "runtime/evaluate.h"
+#include "tests/each_level.h"
+#include "tests/inspecting.h"
+
+namespace sinter::tests {
+namespace {
+
+using kernels::LoopArguments;
+using kernels::LoopFunction;
+
+Tensor made(const Shape& shape, std::uint64_t seed, DType dtype = f32) {
+  Generator generator(seed);
+  return cast(normal(shape, generator), dtype).evaluate();
+}
+
+LoopFunction right_kernel = nullptr;
+std::size_t wrong_access = 0;
+float wrong_value = 0;
+
+/// The kernel, but for the sixth element of one of its results.
+void wrong_kernel(const LoopArguments* arguments, std::int64_t first, std::int64_t last) {
+  right_kernel(arguments, first, last);
+  if (first == 0) static_cast<float*>(arguments->accesses[wrong_access].base)[5] = wrong_value;
+}
+
+/// The message of the InternalError of evaluating `root` with a wrong kernel in the place of its
+/// first, and an observer looking on; "" without one, or nothing where there is no compiler.
+template <class Look>
+std::string with_wrong_kernel(const Tensor& root, float value, Look look) {
+  const LaunchLock lock;
+  const NodeRef roots[] = {root.ref()};
+  const jit::Trace trace = jit::linearise(roots, Level::fused);
+  const jit::Program program = jit::build_program(trace, Level::fused);
+  const auto lowered = jit::lower(trace);
+  if (!lowered) return {};
+  jit::Plan plan = lowered->plan;
+  REQUIRE(plan.groups.size() == 1);
+  right_kernel = plan.groups[0].function;
+  wrong_value = value;
+  for (std::size_t i = 0; i < plan.groups[0].schedule.operands.size(); ++i)
+    if (plan.groups[0].schedule.operands[i].kind == jit::LoopOperand::Kind::written)
+      wrong_access = i;
+  plan.groups[0].function = wrong_kernel;
+  const jit::Lowered changed{std::move(plan), jit::Layouts(jit::make_layout(trace))};
+  try {
+    look(changed, program, trace);
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+std::string shadowed(const Tensor& root, float value) {
+  return with_wrong_kernel(root, value, [](const auto& lowered, const auto& program, auto& trace) {
+    jit::Shadow shadow;
+    jit::Observer* const observers[] = {&shadow};
+    jit::run_plan(lowered, program, trace, std::vector<bool>(trace.leaves.size()), observers);
+  });
+}
+
+/// What a program computes, in which kernels run in place and read what others have written.
+std::vector<float> train() {
+  const Tensor x = made({70, 33}, 1), targets = from_host(std::vector<std::int64_t>(70, 3), {70});
+  const Variable w(made({33, 33}, 2)), b(made({33}, 3)), g(made({33}, 4));
+  Generator generator(5);
+  for (int step = 0; step < 3; ++step) {
+    const Tensor hidden = layer_norm(dropout(gelu(linear(x, w, b)), 0.25, generator) + x, g, b);
+    const Tensor loss = cross_entropy(hidden * 2, targets) + mean(square(w)) * 0.01;
+    const auto gradients = grad(loss, std::vector{w, b, g});
+    w.set(w - gradients[0] * 0.1);
+    b.set(b - gradients[1] * 0.1);
+    g.set(g - gradients[2] * 0.1);
+  }
+  return concatenate({reshape(w.value(), {-1}), b.value(), g.value()}).to_host<float>();
+}
+
+}  // namespace
+
+TEST_CASE("shadow: right kernels pass, and nothing they compute changes") {
+  const AtLevel at(Level::fused);
+  const std::vector<float> plain = train();
+  const Inspecting inspecting({.nan = true, .shadow = true});
+  CHECK(train() == plain);
+}
+
+TEST_CASE("shadow: every dtype, strided operands, ranges, indices, several results") {
+  const AtLevel at(Level::fused);
+  const Inspecting inspecting({.shadow = true});
+  for (const DType dtype : {f16, bf16, f32, f64}) {
+    const Tensor x = made({12, 40}, 1, dtype), w = made({40}, 2, dtype);
+    const Tensor columns = gather(x * 2, 1, cast(abs(slice(x, 1, 0, 1)), i64));
+    CHECK_NOTHROW((softmax(transpose(x) * 2) + 1).evaluate());
+    CHECK_NOTHROW((exp(columns) + 1).evaluate());
+    CHECK_NOTHROW((where(arange(0, 40, 1, i64) > 20, x, -x) * w).evaluate());
+    const Tensor e = exp(flip(x, {1}));
+    CHECK_NOTHROW(evaluate(std::vector{(e * w).ref(), sum(e + 1, {0}).ref(), e.ref()}));
+    CHECK_NOTHROW((cast(cast(x, i32) * 3, dtype) / 0.0 * 0.0).evaluate());  // NaN, all alike
+  }
+}
+
+TEST_CASE("shadow: a wrong kernel is named, with its op, line, element and both values") {
+  const AtLevel at(Level::fused);
+  const Tensor x = floats({0, 1, 2, 3, 4, 5, 6, 7});
+  const int line = __LINE__ + 1;
+  const std::string chain = shadowed(reshape(x, {2, 4}) * 2 + 0.25, 7);
+  if (chain.empty()) return;  // no compiler
+  CHECK(chain == fmt::format("internal error, please report: the generated kernel mul_add differs "
+                             "from its meaning at [1, 1] of add (f32 [2, 4], shadow_test.cpp:{}): "
+                             "it gives 7 (0x40e00000), not 10.25 (0x41240000)",
+                             line));
+  const std::string part = shadowed(softmax(x) * 2, -1);
+  CHECK(contains(part, "differs from its meaning at [5] of mul (f32 [8]"));
+  CHECK(contains(shadowed(softmax(x - 1), -1), "at [5] of div of softmax (f32 [8]"));
+  CHECK(shadowed(x * 2 - 1, 9) == "none");  // which is right
+}
+
+TEST_CASE("finite check: a NaN that the level eager does not give is no fault of the data") {
+  const AtLevel at(Level::fused);
+  const Tensor x = floats({0, 1, 2, 3, 4, 5, 6, 7});
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::string error =
+      with_wrong_kernel(exp(x) + 1, nan, [](const auto& lowered, const auto& program, auto& trace) {
+        jit::FiniteCheck check(trace);
+        jit::Observer* const observers[] = {&check};
+        const std::vector<bool> donated(trace.leaves.size());
+        REQUIRE_FALSE(jit::run_plan(lowered, program, trace, donated, observers));
+        jit::execute(program, trace, donated, observers);
+        check.finish();
+      });
+  if (error.empty()) return;
+  CHECK(contains(error,
+                 "the generated kernel exp_add gives a NaN or infinity for add "
+                 "(shadow_test.cpp:"));
+}
+
+}  // namespace sinter::tests
