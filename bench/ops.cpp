@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "bench/instruction_counter.h"
 #include "bench/median.h"
+#include "models/adam.h"
 #include "models/arguments.h"
 
 namespace sinter {
@@ -129,6 +131,28 @@ std::vector<OpCase> op_cases(std::int64_t rows, std::int64_t width) {
   };
 }
 
+/// A step of Adam over `count` parameters of the shape, whose gradients stay as they are.
+OpCase adam_case(const std::string& name, std::size_t count, const Shape& shape) {
+  Generator generator(1);
+  std::vector<Variable> parameters;
+  std::vector<Tensor> gradients;
+  for (std::size_t i = 0; i < count; ++i) {
+    parameters.emplace_back(normal(shape, generator).evaluate(), fmt::format("p{}", i));
+    gradients.push_back(normal(shape, generator).evaluate());
+  }
+  const auto adam = std::make_shared<models::Adam>(parameters, models::AdamOptions{});
+  return {name, [=] {
+            adam->step(gradients);
+            return std::vector{parameters[0].value()};
+          }};
+}
+
+std::vector<OpCase> adam_cases() {
+  return {adam_case("Adam, 12 tensors of a million", 12, {1024, 1024}),
+          adam_case("Adam, 200 tensors of 60000", 200, {300, 200}),
+          adam_case("Adam, 200 tensors of 512", 200, {512})};
+}
+
 int run(std::span<const char* const> arguments) {
   std::int64_t rows = 4096, width = 1024;
   int repeats = 30;
@@ -165,7 +189,9 @@ int run(std::span<const char* const> arguments) {
   if (!json && !host.record_instructions)
     fmt::print("host, instructions a node: this machine does not count them for programs\n");
   if (!host_only) {
-    for (const OpCase& op : op_cases(rows, width)) {
+    std::vector<OpCase> ops = op_cases(rows, width);
+    for (OpCase& op : adam_cases()) ops.push_back(std::move(op));
+    for (const OpCase& op : ops) {
       const double us = microseconds(op, repeats);
       report["microseconds"][op.name] = us;
       if (!json) fmt::print("{:<30}{:>12.1f} us\n", op.name, us);

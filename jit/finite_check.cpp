@@ -143,6 +143,9 @@ bool FiniteCheck::after_operation(const LiveValues& values, const Operation& ope
       if (operand.kind == LoopOperand::Kind::written ||
           operand.kind == LoopOperand::Kind::block_sums)
         look_at(values, operand.value.index, operation);
+  } else if (operation.map != Operation::no_map) {
+    for (const Map::Result& result : values.plan().maps[operation.map].map.results)
+      if (!suspect_) look_at(values, result.primitive, operation);
   } else if (operation.kernel.run) {
     look_at(values, operation.primitive, operation);
   }
@@ -160,6 +163,7 @@ void FiniteCheck::look_at(const LiveValues& values, PrimitiveId i, const Operati
   for (std::uint32_t r = 0; r < values.result_count_of(i); ++r) {
     const Result result = values.result(i, r);
     const Value& value = values[values.plan().first_value[i] + r];
+    if (!value) continue;  // a result of a map that nothing reads
     if (!find_not_finite({address(value, result.dtype), result.dtype, result.shape, value.strides})
              .any())
       continue;

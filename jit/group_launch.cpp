@@ -27,6 +27,16 @@ void merge_axes(std::vector<LaidOperand>& operands, Dims& sizes, int i) {
 
 }  // namespace
 
+void join_axes(std::vector<LaidOperand>& operands, Dims& sizes, int& rows, bool one_by_one) {
+  while (one_by_one && rows > 0 && rows < sizes.rank() && are_neighbours(operands, sizes, rows - 1))
+    merge_axes(operands, sizes, --rows);
+  for (int axis = rows - 2; axis >= 0; --axis) {
+    if (!are_neighbours(operands, sizes, axis)) continue;
+    merge_axes(operands, sizes, axis);
+    --rows;
+  }
+}
+
 Strides strides_in_space(const Shape& shape, const Strides& strides, const std::vector<int>& axes,
                          int space_axes) {
   Strides in_space = Strides::filled(space_axes, 0);
@@ -55,14 +65,7 @@ Launch make_launch(const ScheduledGroup& group, const Dims& space,
   int rows = group.rows;
   while (sizes.rank() > rows + 1) merge_axes(laid, sizes, rows);
   const std::int64_t picked_columns = sizes.rank() > rows ? sizes[rows] : 1;
-  const bool one_by_one = !group.loop.whole_rows() && !group.loop.adds_rows();
-  while (one_by_one && rows > 0 && rows < sizes.rank() && are_neighbours(laid, sizes, rows - 1))
-    merge_axes(laid, sizes, --rows);
-  for (int axis = rows - 2; axis >= 0; --axis) {
-    if (!are_neighbours(laid, sizes, axis)) continue;
-    merge_axes(laid, sizes, axis);
-    --rows;
-  }
+  join_axes(laid, sizes, rows, !group.loop.whole_rows() && !group.loop.adds_rows());
   Launch launch;
   for (int axis = 0; axis < rows; ++axis) launch.rows.push_back(sizes[axis]);
   launch.columns = rows < sizes.rank() ? sizes[rows] : 1;

@@ -23,6 +23,10 @@ Strides strides_in_space(const Shape& shape, const Strides& strides, const std::
 bool fits_columns(const ScheduledGroup& group, const Dims& space, std::size_t operand,
                   const Strides& strides);
 
+/// Makes axes one that are neighbours in memory for all operands: those of the rows and, where
+/// elements are walked one by one, the columns too.
+void join_axes(std::vector<LaidOperand>& operands, Dims& sizes, int& rows, bool one_by_one);
+
 /// One long row, or few long rows, where elements lie so.
 Launch make_launch(const ScheduledGroup& group, const Dims& space,
                    const std::vector<LaidOperand>& operands,

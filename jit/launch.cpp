@@ -15,6 +15,8 @@ namespace {
 constexpr std::int64_t unit_elements = 8192;
 /// Columns in a piece of a long row; a multiple of the vector.
 constexpr std::int64_t piece_columns = 8192;
+/// What starting a unit costs, in elements.
+constexpr std::int64_t unit_start = 256;
 /// The same where rows are summed.
 constexpr std::int64_t summed_piece_columns = 1024;
 
@@ -39,31 +41,97 @@ std::int64_t row_block_count(const Shape& rows) {
   return (element_count(rows) + summed_rows - 1) / summed_rows;
 }
 
+namespace {
+
+/// What all parts of a launch call.
+class Host {
+ public:
+  Host() {
+    host_.faults = &refused_;
+    host_.refuse_index = refuse_index;
+    host_.begin_unit = kernels::begin_unit;
+    host_.next_row = kernels::next_row;
+    host_.scratch = kernels::scratch_bytes;
+  }
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  kernels::LoopArguments arguments(const Loop& loop, const Launch& launch) const {
+    invariant(launch.accesses.size() == loop.accesses.size() &&
+                  launch.numbers.size() == loop.numbers.size() &&
+                  launch.rows.rank() <= kernels::loop_max_axes,
+              "a launch that does not fit its loop");
+    kernels::LoopArguments arguments{};
+    arguments.accesses = launch.accesses.data();
+    arguments.numbers = launch.numbers.data();
+    arguments.access_count = static_cast<std::int64_t>(launch.accesses.size());
+    arguments.axes = launch.rows.rank();
+    for (int axis = 0; axis < launch.rows.rank(); ++axis)
+      arguments.extents[axis] = launch.rows[axis];
+    arguments.rows = element_count(launch.rows);
+    arguments.columns = launch.columns;
+    arguments.host = &host_;
+    cut_into_units(loop, arguments);
+    return arguments;
+  }
+
+  bool refused() const { return refused_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> refused_{false};
+  kernels::LoopHost host_{};
+};
+
+/// Where a task begins; it ends where the next one begins.
+struct TaskStart {
+  std::size_t part;
+  std::int64_t unit;
+};
+
+/// Tasks of about as many elements as a unit, for the units of all parts.
+std::vector<TaskStart> cut_into_tasks(const std::vector<kernels::LoopArguments>& parts) {
+  std::vector<TaskStart> tasks;
+  std::int64_t gathered = unit_elements;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const std::int64_t units = kernels::unit_count(parts[p]);
+    const std::int64_t elements = parts[p].rows * parts[p].columns;
+    for (std::int64_t unit = 0; unit < units; ++unit) {
+      if (gathered >= unit_elements) {
+        tasks.push_back({p, unit});
+        gathered = 0;
+      }
+      gathered += elements / units + unit_start;
+    }
+  }
+  tasks.push_back({parts.size(), 0});
+  return tasks;
+}
+
+}  // namespace
+
 bool launch(const Loop& loop, kernels::LoopFunction function, const Launch& launch) {
-  invariant(launch.accesses.size() == loop.accesses.size() &&
-                launch.numbers.size() == loop.numbers.size() &&
-                launch.rows.rank() <= kernels::loop_max_axes,
-            "a launch that does not fit its loop");
-  std::atomic<bool> refused{false};
-  kernels::LoopHost host{};
-  host.faults = &refused;
-  host.refuse_index = refuse_index;
-  host.begin_unit = kernels::begin_unit;
-  host.next_row = kernels::next_row;
-  host.scratch = kernels::scratch_bytes;
-  kernels::LoopArguments arguments{};
-  arguments.accesses = launch.accesses.data();
-  arguments.numbers = launch.numbers.data();
-  arguments.access_count = static_cast<std::int64_t>(launch.accesses.size());
-  arguments.axes = launch.rows.rank();
-  for (int axis = 0; axis < launch.rows.rank(); ++axis) arguments.extents[axis] = launch.rows[axis];
-  arguments.rows = element_count(launch.rows);
-  arguments.columns = launch.columns;
-  arguments.host = &host;
-  cut_into_units(loop, arguments);
+  const Host host;
+  const kernels::LoopArguments arguments = host.arguments(loop, launch);
   cpu::parallel_for(kernels::unit_count(arguments),
                     [&](std::int64_t unit) { function(&arguments, unit, unit + 1); });
-  return !refused.load(std::memory_order_relaxed);
+  return !host.refused();
+}
+
+bool launch_together(const std::vector<LaunchPart>& parts) {
+  const Host host;
+  std::vector<kernels::LoopArguments> arguments;
+  for (const LaunchPart& part : parts) arguments.push_back(host.arguments(*part.loop, part.launch));
+  const std::vector<TaskStart> tasks = cut_into_tasks(arguments);
+  cpu::parallel_for(static_cast<std::int64_t>(tasks.size()) - 1, [&](std::int64_t task) {
+    const TaskStart begin = tasks[static_cast<std::size_t>(task)],
+                    end = tasks[static_cast<std::size_t>(task) + 1];
+    for (std::size_t p = begin.part; p < parts.size() && p <= end.part; ++p) {
+      const std::int64_t first = p == begin.part ? begin.unit : 0;
+      const std::int64_t last = p == end.part ? end.unit : kernels::unit_count(arguments[p]);
+      if (first < last) parts[p].function(&arguments[p], first, last);
+    }
+  });
+  return !host.refused();
 }
 
 }  // namespace sinter::jit

@@ -29,4 +29,14 @@ std::int64_t row_block_count(const Shape& rows);
 /// \return false where an index was out of its extent; 0 has been taken in its place.
 bool launch(const Loop& loop, kernels::LoopFunction function, const Launch& launch);
 
+/// One of several launches that run together.
+struct LaunchPart {
+  const Loop* loop;
+  kernels::LoopFunction function;
+  Launch launch;
+};
+
+/// Runs all parts at once: no part may read or write what another one writes. \return as above.
+bool launch_together(const std::vector<LaunchPart>& parts);
+
 }  // namespace sinter::jit

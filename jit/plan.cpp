@@ -5,6 +5,7 @@
 
 #include "jit/alias.h"
 #include "jit/fallible.h"
+#include "jit/plan_map.h"
 #include "jit/recompute.h"
 
 namespace sinter::jit {
@@ -123,10 +124,38 @@ class Planner {
     if (!o.leaf) needed_[o.index] = true;
   }
 
+  void need_operands(PrimitiveId i) {
+    const Node& n = node(i);
+    for (const Operand o : primitives_.operands_of(i)) need(o);
+    if (n.op == Op::pick) {
+      const PrimitiveId from = primitives_.operands_of(i)[0].index;
+      picked_[plan_.first_value[from] + static_cast<std::uint32_t>(n.fixed()[0])] = true;
+    } else if (n.op == Op::foreach_map && !can_fail(n)) {
+      plan_foreach_map(i);
+    }
+  }
+
+  void plan_foreach_map(PrimitiveId i) {
+    Map map = make_map(primitives_, i);
+    std::vector<bool> wanted;
+    for (const Map::Result& result : map.results) {
+      const std::uint32_t first = plan_.first_value[result.primitive] + result.first;
+      wanted.push_back(std::find(picked_.begin() + first, picked_.begin() + first + map.length,
+                                 true) != picked_.begin() + first + map.length);
+    }
+    auto planned =
+        plan_map(trace_, primitives_, std::move(map), std::move(wanted), dense_leaf_, dense_);
+    if (!planned) return;
+    map_of_[i] = static_cast<std::uint32_t>(plan_.maps.size());
+    plan_.maps.push_back(*std::move(planned));
+  }
+
   /// Which values have to be in memory, and so which units run: walked against their order.
   std::optional<std::uint32_t> find_needed() {
     needed_.assign(primitives_.steps.size(), false);
     kept_ = needed_;
+    picked_.assign(plan_.value_count, false);
+    map_of_.assign(primitives_.steps.size(), Operation::no_map);
     for (std::size_t i = 0; i < trace_.steps.size(); ++i) {
       if (!trace_.kept[i] || has_several_results(trace_.steps[i]->op)) continue;
       need(primitives_.value_of[i]);
@@ -139,7 +168,7 @@ class Planner {
       if (unit->group != Fusion::alone) {
         if (!plan_group(unit->group)) return unit->group;
       } else {
-        for (const Operand o : primitives_.operands_of(unit->primitive)) need(o);
+        need_operands(unit->primitive);
       }
     }
     return std::nullopt;
@@ -179,6 +208,7 @@ class Planner {
       } else {
         if (!needed_[unit.primitive]) continue;
         operation.primitive = unit.primitive;
+        operation.map = map_of_[unit.primitive];
         const Node& n = node(unit.primitive);
         operation.kernel = n.op == Op::pick ? EagerKernel{} : eager_kernel(n.op);
         fails = can_fail(n);
@@ -230,7 +260,9 @@ class Planner {
   std::vector<bool> dense_leaf_, dense_;
   std::vector<Unit> units_;
   std::vector<bool> needed_, kept_;
+  std::vector<bool> picked_;               // values that something picks
   std::vector<std::uint32_t> planned_of_;  // of each group, its number in the plan
+  std::vector<std::uint32_t> map_of_;      // of each primitive, the map it is in the plan
 };
 
 }  // namespace

@@ -10,16 +10,18 @@
 #include <vector>
 
 #include "jit/eager.h"
+#include "jit/map.h"
 #include "jit/schedule.h"
 #include "kernels/loop_arguments.h"
 
 namespace sinter::jit {
 
 struct Operation {
-  static constexpr std::uint32_t no_group = UINT32_MAX;
+  static constexpr std::uint32_t no_group = UINT32_MAX, no_map = UINT32_MAX;
 
-  PrimitiveId primitive = 0;         ///< what is run, unless it is a group
+  PrimitiveId primitive = 0;         ///< what is run, unless it is a group or a map
   std::uint32_t group = no_group;    ///< the group that is run
+  std::uint32_t map = no_map;        ///< the map that is run
   EagerKernel kernel;                ///< of a primitive; run is null for views
   std::vector<std::uint32_t> dying;  ///< values nobody reads afterwards and nobody keeps
 };
@@ -29,11 +31,21 @@ struct PlannedGroup {
   kernels::LoopFunction function;
 };
 
+struct PlannedMap {
+  Map map;
+  std::vector<bool> wanted;  ///< of each result, whether something reads it or keeps it
+  std::vector<Loop> loops;   ///< one for each way in which positions lie in memory
+  std::vector<kernels::LoopFunction> functions;
+  std::vector<std::uint32_t> loop_of;  ///< of each position
+  bool single = false;  ///< whether each position has one element, so that all can be one row
+};
+
 struct Plan {
   static constexpr std::uint32_t never = UINT32_MAX;
 
   std::vector<Operation> operations;
   std::vector<PlannedGroup> groups;
+  std::vector<PlannedMap> maps;
   /// Values are numbered by primitive; those of primitive i begin at first_value[i].
   std::vector<std::uint32_t> first_value;
   std::uint32_t value_count = 0;

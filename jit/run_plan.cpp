@@ -6,6 +6,7 @@
 #include <array>
 
 #include "jit/group_launch.h"
+#include "jit/launch_map.h"
 #include "jit/live_values.h"
 #include "jit/value_memory.h"
 #include "kernels/reduce.h"
@@ -79,6 +80,7 @@ class PlanRun {
   void run_operation(const Operation& operation) {
     for (Observer* const observer : observers_) observer->before_operation(values_, operation);
     if (operation.group != Operation::no_group) run_group(plan_.groups[operation.group]);
+    else if (operation.map != Operation::no_map) run_map(plan_.maps[operation.map]);
     else run_primitive(operation);
     for (Observer* const observer : observers_)
       if (!observer->after_operation(values_, operation)) throw DataFault();
@@ -154,6 +156,47 @@ class PlanRun {
     }
     values_[number] = values_.value_of(o);
     return true;
+  }
+
+  // A map.
+
+  void run_map(const PlannedMap& planned) {
+    const Map& map = planned.map;
+    inputs_.clear();
+    outputs_.clear();
+    for (const Operand o : map.operands) inputs_.push_back(values_.view(o));
+    const std::vector<bool> several = read_at_several_positions(
+        map.operands, static_cast<std::size_t>(map.body->lists), map.length);
+    for_results(planned, [&](std::uint32_t number, const Result& result, std::size_t position) {
+      Value& value = values_[number];
+      // Numbers are not worth that what comes later has to be reserved.
+      for (std::size_t s = position; !planned.single && !value && s < several.size();
+           s += map.length)
+        if (!several[s]) donate(map.operands[s], number, result);
+      if (!value) value = obtain(number, result);
+      outputs_.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
+    });
+    std::vector<kernels::LoopNumber> numbers;
+    for (std::size_t k = 0; k < map.numbers.size(); ++k)
+      numbers.push_back(
+          stored_number(map.body->number_dtypes[k],
+                        values_.node(map.numbers[k].primitive).slots()[map.numbers[k].slot]));
+    ++outcome_.kernels;
+    launch_map(planned, inputs_, outputs_, numbers);
+  }
+
+  /// body(number, result, position) for the values that are wanted of a map.
+  template <class Body>
+  void for_results(const PlannedMap& planned, Body body) const {
+    for (std::size_t r = 0; r < planned.map.results.size(); ++r) {
+      if (!planned.wanted[r]) continue;
+      const Map::Result& result = planned.map.results[r];
+      for (std::size_t p = 0; p < planned.map.length; ++p) {
+        const auto index = result.first + static_cast<std::uint32_t>(p);
+        body(plan_.first_value[result.primitive] + index, values_.result(result.primitive, index),
+             p);
+      }
+    }
   }
 
   // A group.
@@ -275,6 +318,11 @@ class PlanRun {
                 operand.kind == LoopOperand::Kind::block_sums)
               reserved[plan_.first_value[operand.value.index]] =
                   allocate({values_.dtype(operand.value), values_.shape(operand.value)});
+        } else if (operation.map != Operation::no_map) {
+          for_results(plan_.maps[operation.map],
+                      [&](std::uint32_t number, const Result& result, std::size_t) {
+                        reserved[number] = allocate(result);
+                      });
         } else if (operation.kernel.run) {
           const PrimitiveId i = operation.primitive;
           for (std::uint32_t r = 0; r < values_.result_count_of(i); ++r)

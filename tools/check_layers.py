@@ -37,7 +37,7 @@ jit_order = [
     ["decompose"],
     ["simplify"],
     ["layout"],
-    ["reading", "cost"],
+    ["reading", "cost", "map"],
     ["fuse"],
     ["recompute"],
     ["loop"],

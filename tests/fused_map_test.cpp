@@ -1,0 +1,188 @@
+// foreach_map at the level fused: the bits of the level eager, one launch for all positions, in the
+// memory of what ends.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/adam.h"
+#include "tests/each_level.h"
+
+namespace sinter::tests {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+using Lists = std::vector<Tensors>;
+using Bytes = std::vector<std::vector<std::byte>>;
+
+Tensor made(const Shape& shape, std::uint64_t seed, DType dtype = f32) {
+  Generator generator(seed);
+  return cast(normal(shape, generator) * 3, dtype).evaluate();
+}
+
+Bytes bytes_of(const Lists& lists) {
+  Bytes all;
+  for (const Tensors& list : lists)
+    for (const Tensor& tensor : list) {
+      all.emplace_back(static_cast<std::size_t>(tensor.element_count()) *
+                       item_size(tensor.dtype()));
+      tensor.read_bytes(all.back());
+    }
+  return all;
+}
+
+Bytes bytes_at(Level level, const std::function<Lists()>& record) {
+  const AtLevel at(level);
+  return bytes_of(record());
+}
+
+void check_bits(const std::function<Lists()>& record) {
+  CHECK(bytes_at(Level::eager, record) == bytes_at(Level::fused, record));
+}
+
+std::uint64_t kernels_of(const std::function<void()>& run) {
+  const std::uint64_t before = evaluation_statistics().kernels_run;
+  run();
+  return evaluation_statistics().kernels_run - before;
+}
+
+/// One list of each size: no elements, one, odd ones, more than a unit of work has.
+Tensors of_many_sizes(std::uint64_t seed, DType dtype) {
+  Tensors list;
+  for (const Shape& shape :
+       {Shape{0}, Shape{1}, Shape{1, 1}, Shape{7, 3}, Shape{16}, Shape{8193}, Shape{3, 1, 20000}})
+    list.push_back(made(shape, seed++, dtype));
+  return list;
+}
+
+/// Numbers for each position.
+Tensors scalars(std::size_t count, std::uint64_t seed, DType dtype) {
+  Tensors list;
+  for (std::size_t i = 0; i < count; ++i) list.push_back(made({}, seed + i, dtype));
+  return list;
+}
+
+/// What is the same for all elements beside what is not, in types that differ.
+Tensors mixed_body(const Tensors& x, const Tensor& shared) {
+  const Tensor rate = sqrt(abs(x[2])) / 3.0 + shared;
+  const Tensor y = x[0] * rate + x[1];
+  return {y, cast(where(x[0] > x[1], y, rate), x[1].dtype()), cast(x[0] > 0.0, i64), x[2] * 2.0};
+}
+
+}  // namespace
+
+TEST_CASE("fused maps: the bits of eager, of any size and dtype") {
+  struct Types {
+    DType first, second, scalar;
+  };
+  for (const Types& types : {Types{f32, f32, f32}, Types{bf16, f32, f64}, Types{f64, f16, bf16}}) {
+    CAPTURE(to_string(types.first));
+    const Tensors a = of_many_sizes(1, types.first), b = of_many_sizes(20, types.second);
+    const Tensors s = scalars(a.size(), 40, types.scalar);
+    const Tensor shared = made({}, 60);
+    check_bits([&] {
+      return foreach_map([&](const Tensors& x) { return mixed_body(x, shared); }, {a, b, s});
+    });
+  }
+  const Tensors n = of_many_sizes(1, i32), m = of_many_sizes(9, u8), p = of_many_sizes(3, boolean);
+  check_bits([&] {
+    return foreach_map(
+        [](const Tensors& x) {
+          return Tensors{x[0] * 3 + cast(x[1], i32), where(x[2], x[1], x[1] + 1), !x[2], x[0]};
+        },
+        {n, m, p});
+  });
+}
+
+TEST_CASE("fused maps: tensors that are views, and several times the same") {
+  const Tensor square = made({40, 30}, 1), other = made({30, 40}, 2);
+  const Lists lists{
+      {square, transpose(other), slice(made({80, 30}, 3), 0, 1, 80, 2), square, square},
+      {transpose(other), square, square, expand(made({30}, 4), {40, 30}), square}};
+  const auto body = [](const Tensors& x) { return Tensors{x[0] - x[1] * 0.5, x[1] * x[0]}; };
+  check_bits([&] { return foreach_map(body, lists); });
+  check_bits([&] {  // of values that end here
+    Lists pending = lists;
+    for (Tensors& list : pending)
+      for (Tensor& tensor : list) tensor = tensor * 2;
+    pending[0][4] = pending[1][3] = pending[0][3];
+    return foreach_map(body, pending);
+  });
+}
+
+TEST_CASE("fused maps: results that swap, repeat or pass through their operands") {
+  const Tensors a = of_many_sizes(1, f32), b = of_many_sizes(20, f32);
+  check_bits([&] {
+    Lists pending{a, b};
+    for (Tensors& list : pending)
+      for (Tensor& tensor : list) tensor = tensor + 1;
+    return foreach_map(
+        [](const Tensors& x) {
+          return Tensors{x[1], x[0], x[1] + x[0], x[1]};
+        },
+        pending);
+  });
+}
+
+TEST_CASE("fused maps: one kernel for all positions, and no other program for other numbers") {
+  const AtLevel fused(Level::fused);
+  Tensors list;
+  for (std::int64_t i = 0; i < 50; ++i) list.push_back(made({i + 2}, 1));
+  const auto run = [&](double factor) {
+    const Lists scaled = foreach_map(
+        [&](const Tensors& x) {
+          return Tensors{x[0] * factor, cast(x[0], bf16)};
+        },
+        {list});
+    scaled[0][0].evaluate();
+    return scaled;
+  };
+  run(1);
+  const std::uint64_t built = evaluation_statistics().programs_built;
+  CHECK(kernels_of([&] { run(2); }) == 1);
+  CHECK(run(3)[0][7].to_host<float>()[8] == list[7].to_host<float>()[8] * 3.0f);
+  CHECK(evaluation_statistics().programs_built == built);
+}
+
+TEST_CASE("fused maps: an integer division by zero is the fault it is at eager") {
+  at_each_level([] {
+    const Tensor a = from_host(std::vector<std::int64_t>{4, 5}, {2});
+    const Tensor zero = from_host(std::vector<std::int64_t>{1, 0}, {2});
+    const auto quotients = foreach_map(
+        [](const Tensors& x) { return Tensors{floor_divide(x[0], x[1])}; }, {{a, a}, {a, zero}});
+    CHECK(contains(usage_message([&] { quotients[0][1].evaluate(); }), "division by zero"));
+  });
+}
+
+TEST_CASE("fused maps: Adam has the bits of eager, and a step of it allocates nothing") {
+  const auto steps = [](Level level, DType dtype, bool check_memory) {
+    const AtLevel at(level);
+    std::vector<Variable> parameters;
+    Tensors gradients;
+    std::uint64_t seed = 1;
+    for (const Shape& shape : {Shape{300, 200}, Shape{70}, Shape{}, Shape{9000}}) {
+      parameters.emplace_back(made(shape, seed, dtype), "p" + std::to_string(seed));
+      gradients.push_back(made(shape, ++seed, dtype));
+    }
+    models::AdamOptions options{.weight_decay = 0.01, .decoupled = true, .amsgrad = true};
+    models::Adam adam(parameters, options);
+    for (int step = 0; step < 4; ++step) {
+      adam.set_learning_rate(0.1 / (step + 1));
+      reset_peak_memory();
+      const std::int64_t before = memory_statistics().peak_bytes;
+      adam.step(gradients);
+      if (!check_memory || step < 2) continue;
+      CHECK(memory_statistics().peak_bytes - before < 4096);  // numbers of positions
+      CHECK(memory_statistics().bytes_in_use == before);
+    }
+    Lists all(1);
+    for (const Variable& parameter : parameters) all[0].push_back(parameter.value());
+    for (const auto& [name, tensor] : adam.state()) all[0].push_back(tensor);
+    return bytes_of(all);
+  };
+  for (const DType dtype : {f32, bf16})
+    CHECK(steps(Level::eager, dtype, false) == steps(Level::fused, dtype, true));
+}
+
+}  // namespace sinter::tests
