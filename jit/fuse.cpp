@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "jit/size_rules.h"
 #include "runtime/attributes.h"
 #include "runtime/log.h"
 
@@ -46,6 +47,16 @@ bool is_range(const std::vector<int>& axes, int begin, int end) {
   return true;
 }
 
+/// The primitives as a trace, for the rules by which sizes are equal.
+Trace as_trace(const Trace& trace, const Primitives& primitives) {
+  Trace all;
+  for (const Primitive& step : primitives.steps) all.steps.push_back(const_cast<Node*>(step.node));
+  all.leaves = trace.leaves;
+  all.sources = primitives.operands;
+  all.first_source = primitives.first_operand;
+  return all;
+}
+
 /// What would become of a group if a primitive joined it.
 struct Joined {
   Role role;
@@ -54,9 +65,14 @@ struct Joined {
 
 class Fuser {
  public:
-  Fuser(const Trace& trace, const Primitives& primitives) : trace_(trace), primitives_(primitives) {
+  Fuser(const Trace& trace, const Primitives& primitives)
+      : trace_(trace),
+        primitives_(primitives),
+        as_trace_(as_trace(trace, primitives)),
+        sizes_(as_trace_) {
     fusion_.group_of.assign(primitives.steps.size(), Fusion::alone);
     readings_.resize(primitives.steps.size());
+    for (PrimitiveId i = 0; i < primitives.steps.size(); ++i) join_sizes(as_trace_, i, sizes_);
   }
 
   Fusion run() {
@@ -111,8 +127,7 @@ class Fuser {
     Group group;
     const Shape& space = reader_shape(i);
     group.axes = wide_sizes(space).rank();
-    group.widest =
-        is_fold(node(i).op) ? primitives_.operands_of(i)[0] : Operand{i & 0x7fffffffu, 0};
+    group.widest = space_of(i);
     Joined joined{Role::elementwise, group.axes, -1};
     if (is_fold(node(i).op) && !divide(i, joined)) return;
     if (!readings_fit(i, joined.rows, joined.axes)) return;
@@ -171,7 +186,7 @@ class Fuser {
   }
 
   /// Whether the primitive's elements lie along the group's, and what the group would become.
-  std::optional<Joined> fit(PrimitiveId i, std::uint32_t g) const {
+  std::optional<Joined> fit(PrimitiveId i, std::uint32_t g) {
     const Group& group = fusion_.groups[g];
     const auto refused = [&](std::string_view reason) {
       refuse(i, g, reason);
@@ -200,10 +215,32 @@ class Fuser {
       return Joined{Role::row, group.axes, depth};
     }
     // It has more axes than what it reads of the group, whose members become values of its rows.
-    if (group.rows >= 0 && depth == group.axes && covered == group.rows) return joined;
+    if (group.rows >= 0 && depth == group.axes && covered == group.rows) {
+      if (!same_axes(space_of(i), group.widest)) return refused("its columns are others");
+      return joined;
+    }
     if (group.rows >= 0 || covered != group.axes || covered == 0)
       return refused("it has axes that the group has not");
     return Joined{Role::elementwise, depth, covered};
+  }
+
+  /// What has the axes that the readings of a primitive count.
+  Operand space_of(PrimitiveId i) const {
+    const bool reads_more = is_fold(node(i).op) || node(i).op == Op::gather;
+    return reads_more ? primitives_.operands_of(i)[0] : Operand{i & 0x7fffffffu, 0};
+  }
+
+  /// Whether the axes of both, but those of size 1, have the same sizes in every trace that the
+  /// program serves: sizes that are equal now may differ in the next.
+  bool same_axes(Operand a, Operand b) {
+    const auto wide = [&](Operand o) {
+      std::vector<std::size_t> leaders;
+      for (int axis = 0; axis < shape(o).rank(); ++axis)
+        if (shape(o)[axis] != 1)
+          leaders.push_back(sizes_.leader(axis_slot(trace_.leaves.size(), o, axis)));
+      return leaders;
+    };
+    return wide(a) == wide(b);
   }
 
   std::optional<Joined> fit_gather(PrimitiveId i, std::uint32_t g, Joined joined) const {
@@ -326,6 +363,10 @@ class Fuser {
         refuse(i, from, "the groups have other rows");
         return;
       }
+      if (!same_axes(group.widest, other.widest)) {
+        refuse(i, from, "the groups have columns of other sizes");
+        return;
+      }
       if (rows < 0) rows = other.rows;
     } else if (other.rows >= 0 || other.axes == 0 || other.axes != rows) {
       refuse(i, from, "the groups have other axes");
@@ -397,6 +438,8 @@ class Fuser {
 
   const Trace& trace_;
   const Primitives& primitives_;
+  const Trace as_trace_;
+  SizeJoins sizes_;
   Fusion fusion_;
   std::vector<std::vector<Reading>> readings_;  // of each primitive that may join
   std::vector<bool> visited_;

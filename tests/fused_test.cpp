@@ -163,6 +163,23 @@ TEST_CASE("fused: what is no neighbour in memory is read right") {
   }
 }
 
+TEST_CASE("fused: what is as long as another value today may be longer tomorrow") {
+  const auto check = [](const Recorded& record) {
+    CHECK(bytes_at(Level::eager, record) == bytes_at(Level::fused, record));
+  };
+  for (const std::int64_t other : {4, 70, 3}) {
+    CAPTURE(other);
+    const Tensor x = made({8, 4}, 1), y = made({8, other}, 2), z = made({other, 9}, 3);
+    // A value of the rows, read by columns that belong to somebody else.
+    check([&] { return std::vector{exp(y) * sum(x * 2, {1}, true)}; });
+    check([&] { return std::vector{x * sum(x), exp(z) * sum(x)}; });
+    check([&] { return std::vector{sqrt(reshape(logsumexp(x), {})) + z}; });
+    // Two groups that meet in a value of their rows.
+    check([&] { return std::vector{tanh(sum(exp(x), {1}) + sum(exp(y), {1}))}; });
+    check([&] { return std::vector{sum(x * 2) * sum(z * 2)}; });
+  }
+}
+
 TEST_CASE("fused: one thread and two give the same bits") {
   const Tensor x = made({700, 90}, 1), g = made({700, 90}, 2);
   const auto record = [&] {
