@@ -24,7 +24,7 @@ class MapLaunch {
         inputs_(inputs),
         outputs_(outputs),
         numbers_(numbers),
-        lists_(static_cast<std::size_t>(map.map.body->lists)),
+        lists_(map.map.lists()),
         shared_(map.map.body->shared_dtypes.size()),
         results_(outputs.size() / length()) {}
 

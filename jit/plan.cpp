@@ -5,6 +5,7 @@
 
 #include "jit/alias.h"
 #include "jit/fallible.h"
+#include "jit/join_maps.h"
 #include "jit/plan_map.h"
 #include "jit/recompute.h"
 
@@ -27,6 +28,7 @@ class Planner {
   std::optional<std::uint32_t> run() {
     number_values();
     find_layouts();
+    find_maps();
     order_units();
     if (const auto misfit = find_needed()) return misfit;
     make_operations();
@@ -71,6 +73,34 @@ class Planner {
     }
   }
 
+  void find_maps() {
+    maps_ = join_maps(trace_, primitives_);
+    map_run_by_.assign(primitives_.steps.size(), Operation::no_map);
+    for (std::uint32_t m = 0; m < maps_.maps.size(); ++m) map_run_by_[maps_.maps[m].primitive] = m;
+  }
+
+  /// The foreach_map of a map that a primitive picks from.
+  std::optional<PrimitiveId> picked_from(PrimitiveId i) const {
+    if (node(i).op != Op::pick) return std::nullopt;
+    const PrimitiveId from = primitives_.operands_of(i)[0].index;
+    return maps_.given_by.count(from) == 0 ? std::nullopt : std::optional(from);
+  }
+
+  /// What a primitive in no group reads: of a foreach_map the map reads it, and a pick reads what
+  /// runs the map.
+  std::vector<Operand> reads_of(PrimitiveId i) const {
+    if (map_run_by_[i] != Operation::no_map) return maps_.maps[map_run_by_[i]].operands;
+    if (maps_.given_by.count(i) != 0) return {};
+    if (const auto from = picked_from(i)) {
+      const std::vector<std::uint32_t>& given = maps_.given_by.at(*from);
+      const std::uint32_t map = given[static_cast<std::size_t>(node(i).fixed()[0]) % given.size()];
+      if (map == Operation::no_map) return {};
+      return {Operand{maps_.maps[map].primitive & 0x7fffffffu, 0}};
+    }
+    const auto operands = primitives_.operands_of(i);
+    return {operands.begin(), operands.end()};
+  }
+
   std::vector<PrimitiveId> members_of(const Unit& unit) const {
     if (unit.group == Fusion::alone) return {unit.primitive};
     std::vector<PrimitiveId> members;
@@ -85,7 +115,7 @@ class Planner {
   std::vector<Operand> read_by(const Unit& unit) const {
     std::vector<Operand> read;
     if (unit.group == Fusion::alone) {
-      for (const Operand o : primitives_.operands_of(unit.primitive))
+      for (const Operand o : reads_of(unit.primitive))
         if (!o.leaf) read.push_back(o);
       return read;
     }
@@ -125,29 +155,20 @@ class Planner {
   }
 
   void need_operands(PrimitiveId i) {
-    const Node& n = node(i);
-    for (const Operand o : primitives_.operands_of(i)) need(o);
-    if (n.op == Op::pick) {
-      const PrimitiveId from = primitives_.operands_of(i)[0].index;
-      picked_[plan_.first_value[from] + static_cast<std::uint32_t>(n.fixed()[0])] = true;
-    } else if (n.op == Op::foreach_map && !can_fail(n)) {
-      plan_foreach_map(i);
-    }
-  }
-
-  void plan_foreach_map(PrimitiveId i) {
-    Map map = make_map(primitives_, i);
+    for (const Operand o : reads_of(i)) need(o);
+    if (const auto from = picked_from(i))
+      picked_[plan_.first_value[*from] + static_cast<std::uint32_t>(node(i).fixed()[0])] = true;
+    if (map_run_by_[i] == Operation::no_map) return;
+    const Map& map = maps_.maps[map_run_by_[i]];
     std::vector<bool> wanted;
-    for (const Map::Result& result : map.results) {
-      const std::uint32_t first = plan_.first_value[result.primitive] + result.first;
-      wanted.push_back(std::find(picked_.begin() + first, picked_.begin() + first + map.length,
-                                 true) != picked_.begin() + first + map.length);
-    }
-    auto planned =
-        plan_map(trace_, primitives_, std::move(map), std::move(wanted), dense_leaf_, dense_);
-    if (!planned) return;
+    for (const Map::Result& result : map.results)
+      wanted.push_back(
+          std::any_of(result.index.begin(), result.index.end(), [&](std::uint32_t index) -> bool {
+            return picked_[plan_.first_value[result.primitive] + index];
+          }));
     map_of_[i] = static_cast<std::uint32_t>(plan_.maps.size());
-    plan_.maps.push_back(*std::move(planned));
+    plan_.maps.push_back(
+        plan_map(trace_, primitives_, map, std::move(wanted), dense_leaf_, dense_));
   }
 
   /// Which values have to be in memory, and so which units run: walked against their order.
@@ -228,7 +249,11 @@ class Planner {
     for (std::uint32_t at = 0; at < plan_.operations.size(); ++at) {
       const Operation& operation = plan_.operations[at];
       if (operation.group == Operation::no_group) {
-        for (const Operand o : primitives_.operands_of(operation.primitive)) reads(o, at);
+        if (operation.map != Operation::no_map) {
+          for (const Operand o : plan_.maps[operation.map].map.operands) reads(o, at);
+        } else {
+          for (const Operand o : primitives_.operands_of(operation.primitive)) reads(o, at);
+        }
         for_values(operation.primitive, [&](std::uint32_t value) { last[value] = at; });
         continue;
       }
@@ -260,6 +285,8 @@ class Planner {
   std::vector<bool> dense_leaf_, dense_;
   std::vector<Unit> units_;
   std::vector<bool> needed_, kept_;
+  Maps maps_;
+  std::vector<std::uint32_t> map_run_by_;  // of each primitive, the map whose last part it is
   std::vector<bool> picked_;               // values that something picks
   std::vector<std::uint32_t> planned_of_;  // of each group, its number in the plan
   std::vector<std::uint32_t> map_of_;      // of each primitive, the map it is in the plan

@@ -1,8 +1,7 @@
 /// \file
-/// Plan: a foreach_map as one launch of generated kernels.
+/// Plan: a map as one launch of generated kernels.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "jit/map.h"
@@ -10,15 +9,10 @@
 
 namespace sinter::jit {
 
-/// The foreach_map that primitive i is.
-Map make_map(const Primitives& primitives, PrimitiveId i);
-
 /// Schedules a loop for each way in which positions lie in memory; those without elements have
 /// loop 0. `wanted[r]`: whether result r is read. The layouts are as schedule() takes them.
-/// \return nothing where the map does not fit a kernel.
-std::optional<PlannedMap> plan_map(const Trace& trace, const Primitives& primitives, Map map,
-                                   std::vector<bool> wanted,
-                                   const std::vector<bool>& contiguous_leaf,
-                                   const std::vector<bool>& contiguous_step);
+PlannedMap plan_map(const Trace& trace, const Primitives& primitives, Map map,
+                    std::vector<bool> wanted, const std::vector<bool>& contiguous_leaf,
+                    const std::vector<bool>& contiguous_step);
 
 }  // namespace sinter::jit

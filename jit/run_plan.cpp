@@ -165,8 +165,8 @@ class PlanRun {
     inputs_.clear();
     outputs_.clear();
     for (const Operand o : map.operands) inputs_.push_back(values_.view(o));
-    const std::vector<bool> several = read_at_several_positions(
-        map.operands, static_cast<std::size_t>(map.body->lists), map.length);
+    const std::vector<bool> several =
+        read_at_several_positions(map.operands, map.lists(), map.length);
     for_results(planned, [&](std::uint32_t number, const Result& result, std::size_t position) {
       Value& value = values_[number];
       // Numbers are not worth that what comes later has to be reserved.
@@ -192,7 +192,7 @@ class PlanRun {
       if (!planned.wanted[r]) continue;
       const Map::Result& result = planned.map.results[r];
       for (std::size_t p = 0; p < planned.map.length; ++p) {
-        const auto index = result.first + static_cast<std::uint32_t>(p);
+        const std::uint32_t index = result.index[p];
         body(plan_.first_value[result.primitive] + index, values_.result(result.primitive, index),
              p);
       }

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "jit/loop_builder.h"
-#include "kernels/loop_arguments.h"
 
 namespace sinter::jit {
 namespace {
@@ -116,10 +115,8 @@ class MapScheduler {
 
 }  // namespace
 
-std::optional<Loop> schedule_map(const ForeachTrace& body, const std::vector<MapReading>& lists,
-                                 const std::vector<bool>& wanted) {
-  const std::size_t accesses = lists.size() + body.shared_dtypes.size() + body.results.size();
-  if (accesses > kernels::loop_max_accesses) return std::nullopt;
+Loop schedule_map(const ForeachTrace& body, const std::vector<MapReading>& lists,
+                  const std::vector<bool>& wanted) {
   return MapScheduler(body, lists, wanted).run();
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "jit/loop.h"
@@ -18,11 +17,10 @@ enum class MapReading : std::uint8_t {
   strided,
 };
 
-/// The loop of the positions whose lists are read in this way, or nothing where it has too many
-/// accesses. Its accesses are the lists, the shared tensors and the results that are wanted, in
-/// this order, its numbers are the body's. What is the same for all elements is a value of the row.
-/// Elements are read before any is written.
-std::optional<Loop> schedule_map(const ForeachTrace& body, const std::vector<MapReading>& lists,
-                                 const std::vector<bool>& wanted);
+/// The loop of the positions whose lists are read in this way. Its accesses are the lists, the
+/// shared tensors and the results that are wanted, in this order, its numbers are the body's. What
+/// is the same for all elements is a value of the row. Elements are read before any is written.
+Loop schedule_map(const ForeachTrace& body, const std::vector<MapReading>& lists,
+                  const std::vector<bool>& wanted);
 
 }  // namespace sinter::jit

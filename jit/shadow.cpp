@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -116,24 +117,77 @@ std::string element_text(const ConstView& view, const Dims& index) {
   throw InternalError(fmt::format(
       "internal error, please report: the generated kernel {} differs from its meaning at {} of {} "
       "({} {}, {}): it gives {}, not {}",
-      kernel, to_string(index), op, to_string(node.dtype), to_string(node.shape),
+      kernel, to_string(index), op, to_string(given.dtype), to_string(given.shape),
       sinter::to_string(origin.user), element_text(given, index), element_text(meant, index)));
 }
 
-void compare(const LiveValues& values, const std::string& kernel, PrimitiveId i,
-             const Value& meaning) {
-  const Node& node = values.node(i);
-  const ConstView given = values.view(primitive(i));
-  const ConstView meant{address(meaning, node.dtype), node.dtype, node.shape, meaning.strides};
-  for_each_index(node.shape, [&](const Dims& index) {
+/// Compares a result of primitive i.
+void compare(const LiveValues& values, const std::string& kernel, PrimitiveId i, const Value& value,
+             const ConstView& meant) {
+  const ConstView given{address(value, meant.dtype), meant.dtype, meant.shape, value.strides};
+  for_each_index(meant.shape, [&](const Dims& index) {
     if (!same(given, meant, index)) report(values, kernel, i, given, meant, index);
   });
+}
+
+/// A map as one foreach_map, with the numbers of the current step.
+NodeRef node_of(const LiveValues& values, const Map& map) {
+  std::vector<Slot> slots;
+  for (const Map::Number& number : map.numbers)
+    slots.push_back(values.node(number.primitive).slots()[number.slot]);
+  const std::array<std::int64_t, 3> fixed{static_cast<std::int64_t>(map.lists()),
+                                          static_cast<std::int64_t>(map.length),
+                                          static_cast<std::int64_t>(map.results.size())};
+  const Node& node = values.node(map.primitive);
+  return record({.op = Op::foreach_map,
+                 .dtype = node.dtype,
+                 .shape = node.shape,
+                 .inputs = {},
+                 .fixed = fixed,
+                 .slots = slots,
+                 .payload = map.body,
+                 .differentiable = false,
+                 .where = node.where});
+}
+
+void check_map(const LiveValues& values, const PlannedMap& planned, const Values& read) {
+  const Map& map = planned.map;
+  std::vector<ConstView> inputs;
+  for (const Operand o : map.operands) {
+    const Value& value = read.at(key_of(o));
+    inputs.push_back(
+        {address(value, values.dtype(o)), values.dtype(o), values.shape(o), value.strides});
+  }
+  std::vector<Value> meant;
+  std::vector<View> outputs;
+  for (const Map::Result& result : map.results)
+    for (const std::uint32_t index : result.index) {
+      const Result own = values.result(result.primitive, index);
+      meant.push_back(allocate(own));
+      outputs.push_back(
+          {address(meant.back(), own.dtype), own.dtype, own.shape, meant.back().strides});
+    }
+  kernels::Fault fault;
+  interpret({*node_of(values, map), inputs, outputs, fault});
+  for (std::size_t r = 0; r < map.results.size(); ++r)
+    for (std::size_t p = 0; planned.wanted[r] && p < map.length; ++p) {
+      const View& out = outputs[r * map.length + p];
+      const Map::Result& result = map.results[r];
+      const std::uint32_t number = values.plan().first_value[result.primitive] + result.index[p];
+      compare(values, planned.loops[planned.loop_of[p]].name, result.primitive, values[number],
+              {out.data, out.dtype, out.shape, out.strides});
+    }
 }
 
 }  // namespace
 
 void Shadow::before_operation(const LiveValues& values, const Operation& operation) {
   read_.clear();
+  if (operation.map != Operation::no_map) {
+    for (const Operand o : values.plan().maps[operation.map].map.operands)
+      read_.try_emplace(key_of(o), packed(values.view(o)));
+    return;
+  }
   if (operation.group == Operation::no_group) return;
   for (const LoopOperand& operand : values.plan().groups[operation.group].schedule.operands)
     if (operand.kind == LoopOperand::Kind::read)
@@ -141,14 +195,20 @@ void Shadow::before_operation(const LiveValues& values, const Operation& operati
 }
 
 bool Shadow::after_operation(const LiveValues& values, const Operation& operation) {
+  if (operation.map != Operation::no_map)
+    check_map(values, values.plan().maps[operation.map], std::move(read_));
   if (operation.group == Operation::no_group) return true;
   const ScheduledGroup& schedule = values.plan().groups[operation.group].schedule;
   const std::vector<PrimitiveId> stored = stored_by(schedule);
   Values known = std::move(read_);
   for (const PrimitiveId i : needed_for(values.primitives(), stored, known))
     known.emplace(key_of(primitive(i)), meaning_of(values, i, known));
-  for (const PrimitiveId i : stored)
-    compare(values, schedule.loop.name, i, known.at(key_of(primitive(i))));
+  for (const PrimitiveId i : stored) {
+    const Node& node = values.node(i);
+    const Value& meaning = known.at(key_of(primitive(i)));
+    compare(values, schedule.loop.name, i, values.value_of(primitive(i)),
+            {address(meaning, node.dtype), node.dtype, node.shape, meaning.strides});
+  }
   return true;
 }
 

@@ -185,4 +185,74 @@ TEST_CASE("fused maps: Adam has the bits of eager, and a step of it allocates no
     CHECK(steps(Level::eager, dtype, false) == steps(Level::fused, dtype, true));
 }
 
+TEST_CASE("fused maps: what is clipped is clipped where it is read") {
+  const auto steps = [](Level level, bool hold, bool halves) {
+    const AtLevel at(level);
+    std::vector<Variable> parameters;
+    for (std::int64_t i = 0; i < 6; ++i)
+      parameters.emplace_back(made({20 * i * i + 1, 3}, static_cast<std::uint64_t>(i)));
+    const auto middle = parameters.begin() + (halves ? 2 : 0);
+    models::Adam adam(
+        {{{middle, parameters.end()}, {.weight_decay = 0.1}}, {{parameters.begin(), middle}, {}}});
+    Lists all(1);
+    for (int step = 0; step < 3; ++step) {
+      Tensors gradients, scaled;
+      for (const models::ParameterGroup& group : adam.groups())
+        for (const Variable& parameter : group.parameters) gradients.push_back(parameter * 3.0);
+      for (Tensor& list : gradients) scaled.push_back(list);
+      const Tensor norm = models::clip_by_global_norm(scaled, 1 + step);
+      gradients.clear();
+      Tensors held;
+      if (hold) held = {scaled.begin() + 1, scaled.end() - 1};
+      adam.step(std::move(scaled));
+      scaled.clear();
+      all[0].push_back(norm);
+      all[0].insert(all[0].end(), held.begin(), held.end());
+    }
+    for (const Variable& parameter : parameters) all[0].push_back(parameter.value());
+    return bytes_of(all);
+  };
+  for (const bool hold : {false, true})
+    for (const bool halves : {false, true}) {
+      CAPTURE(hold);
+      CAPTURE(halves);
+      CHECK(steps(Level::eager, hold, halves) == steps(Level::fused, hold, halves));
+    }
+}
+
+TEST_CASE("fused maps: one map that reads another's list is one kernel with it") {
+  const AtLevel fused(Level::fused);
+  const Tensors a{made({5}, 1), made({6}, 2)}, b{made({5}, 3), made({6}, 4)};
+  const auto twice = [](const Tensors& x) { return Tensors{x[0] * 2, x[0] + 1}; };
+  const auto sum = [](const Tensors& x) { return Tensors{x[0] + x[1] * x[2]}; };
+  const auto kernels = [&](auto record) {
+    std::vector<Tensors> kept;
+    Lists last;
+    record(kept, last);
+    return kernels_of([&] { last[0][0].evaluate(); });
+  };
+  CHECK(kernels([&](auto&, Lists& last) {
+          const Lists first = foreach_map(twice, {a});
+          last = foreach_map(sum, {first[1], b, first[0]});
+        }) == 1);
+  CHECK(kernels([&](auto& kept, Lists& last) {  // what is kept of it is stored beside
+          const Lists first = foreach_map(twice, {a});
+          kept = {first[1]};
+          last = foreach_map(sum, {first[1], b, first[0]});
+        }) == 1);
+  CHECK(kernels([&](auto&, Lists& last) {  // in another order, but all of it
+          const Lists first = foreach_map(twice, {a});
+          last = foreach_map(sum, {{first[0][1], first[0][0]}, {b[1], b[0]}, {b[1], b[0]}});
+        }) == 1);
+  CHECK(kernels([&](auto& kept, Lists& last) {  // something else reads it too
+          const Lists first = foreach_map(twice, {a});
+          last = foreach_map(sum, {first[1], b, first[0]});
+          kept = {{softmax(first[1][1])}};
+        }) == 3);
+  CHECK(kernels([&](auto&, Lists& last) {  // lists of it and of others
+          const Lists first = foreach_map(twice, {a});
+          last = foreach_map(sum, {{first[1][0], b[1]}, b, a});
+        }) == 2);
+}
+
 }  // namespace sinter::tests

@@ -44,6 +44,7 @@ jit_order = [
     ["schedule"],
     ["step", "elements", "alias", "fallible"],
     ["interpret", "eager"],
+    ["join_maps"],
     ["plan"],
     ["emit", "prelude"],
     ["digest", "file"],
