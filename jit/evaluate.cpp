@@ -14,6 +14,7 @@
 #include "jit/kernel_cache.h"
 #include "jit/lower.h"
 #include "jit/program.h"
+#include "jit/report.h"
 #include "jit/run_plan.h"
 #include "jit/statistics.h"
 #include "jit/trace.h"
@@ -64,12 +65,13 @@ Evaluator& evaluator() {
 /// Adds the time of each stage to its sum.
 class Stopwatch {
  public:
-  /// Ends a stage.
-  void lap(std::uint64_t& sum) {
+  /// Ends a stage. Returns its nanoseconds.
+  std::int64_t lap(std::uint64_t& sum) {
     const Clock::time_point now = Clock::now();
-    sum += static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(now - last_).count());
+    const std::int64_t took = std::chrono::nanoseconds(now - last_).count();
+    sum += static_cast<std::uint64_t>(took);
     last_ = now;
+    return took;
   }
 
  private:
@@ -111,13 +113,11 @@ std::vector<bool> find_donated(const jit::Trace& trace, const WrittenVariables& 
 }
 
 jit::Outcome run(const jit::Program& program, const jit::Trace& trace,
-                 const WrittenVariables& written) {
-  const jit::Inspectors inspectors(inspection(), trace);
+                 const WrittenVariables& written, const jit::Inspectors& inspectors) {
   const jit::Observers observers = inspectors.observers();
-  // What an observer refuses, nothing may have been overwritten for.
-  const std::vector<bool> donated = observers.empty()
-                                        ? find_donated(trace, written)
-                                        : std::vector<bool>(trace.leaves.size(), false);
+  const std::vector<bool> donated = inspectors.may_refuse()
+                                        ? std::vector<bool>(trace.leaves.size(), false)
+                                        : find_donated(trace, written);
   std::optional<jit::Outcome> outcome;
   if (program.lowered)
     outcome = jit::run_plan(*program.lowered, program, trace, donated, observers);
@@ -168,20 +168,28 @@ std::exception_ptr run_pipeline(const std::vector<NodeRef>& roots,
   EvaluationStatistics& statistics = state.statistics;
   Stopwatch watch;
   const Level how = level();
+  const Inspection wanted = inspection();
   const jit::Trace trace = jit::linearise(roots, how);
-  watch.lap(statistics.linearise_ns);
+  const std::int64_t linearise_time = watch.lap(statistics.linearise_ns);
   if (trace.steps.empty()) return nullptr;
 
   std::shared_ptr<const jit::Program> program = state.programs.find(trace);
-  watch.lap(statistics.match_ns);
+  const std::int64_t match_time = watch.lap(statistics.match_ns);
+  jit::LoweringRecord record;
+  std::string report;  // the folder of a new program's
   if (!program) {
+    record.stages = {{"linearise", linearise_time}, {"match", match_time}};
+    jit::LoweringRecord* const recorded = wanted.trace_directory.empty() ? nullptr : &record;
     jit::Program built = jit::build_program(trace, how);
-    if (how == Level::fused) built.lowered = jit::lower(trace);
+    if (how == Level::fused) built.lowered = jit::lower(trace, recorded);
     program = state.programs.add(std::move(built), trace);
+    if (recorded)
+      report = jit::report_program(wanted.trace_directory, how, *program, trace, record);
   }
   watch.lap(statistics.build_ns);
 
-  jit::Outcome outcome = run(*program, trace, written);
+  const jit::Inspectors inspectors(wanted, trace, report, record);
+  jit::Outcome outcome = run(*program, trace, written, inspectors);
   watch.lap(statistics.execute_ns);
   std::exception_ptr failed_write;
   if (outcome.first_fresh) failed_write = find_failed_write(trace, outcome, written);

@@ -24,7 +24,7 @@ struct Outcome {
 /// what it reads; the others are computed all the same. `donated[i]` says that nobody but the trace
 /// and the list of written Variables refers to leaf i, an old value of a Variable: its buffer may
 /// be overwritten after its last use, once no step can fail by its data any more and as long as
-/// none has failed. Observers see each step and may fail it: with any that does, nothing may be
+/// none has failed. Observers see each step; with one that may fail it nothing may be
 /// donated. What a kernel or an allocation throws may still come later. \throws
 /// std::bad_alloc before the first step.
 Outcome execute(const Program& program, const Trace& trace, const std::vector<bool>& donated,

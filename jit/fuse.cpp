@@ -157,7 +157,8 @@ class Fuser {
     return true;
   }
 
-  bool refuse(PrimitiveId i, std::uint32_t group, std::string_view reason) const {
+  bool refuse(PrimitiveId i, std::uint32_t group, std::string_view reason) {
+    fusion_.refused.push_back({i, fusion_.groups[group].members.front().id, reason});
     if (log_enabled(LogChannel::fusion))
       write_log({LogChannel::fusion,
                  fmt::format("group {}", group),
@@ -243,7 +244,7 @@ class Fuser {
     return wide(a) == wide(b);
   }
 
-  std::optional<Joined> fit_gather(PrimitiveId i, std::uint32_t g, Joined joined) const {
+  std::optional<Joined> fit_gather(PrimitiveId i, std::uint32_t g, Joined joined) {
     const Reading& from = readings_[i][0];
     const bool of_row = is_member(from.from, g) &&
                         static_cast<int>(from.axes.size()) == joined.axes &&

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "jit/reading.h"
@@ -34,11 +35,19 @@ struct Group {
   Operand widest;               ///< something whose axes are those of the space
 };
 
+/// A merge that was not made.
+struct Refusal {
+  PrimitiveId primitive;    ///< what did not join
+  PrimitiveId group_of;     ///< the first member of the group it did not join
+  std::string_view reason;  ///< a literal
+};
+
 struct Fusion {
   static constexpr std::uint32_t alone = UINT32_MAX;
 
   std::vector<Group> groups;            ///< of at least two members each
   std::vector<std::uint32_t> group_of;  ///< for each primitive; `alone` for one in no group
+  std::vector<Refusal> refused;         ///< in the order in which merges were tried
 };
 
 /// The reading with casts that are in no group made by the reader, for each element it reads.

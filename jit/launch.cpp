@@ -41,6 +41,23 @@ std::int64_t row_block_count(const Shape& rows) {
   return (element_count(rows) + summed_rows - 1) / summed_rows;
 }
 
+kernels::LoopArguments arguments_of(const Loop& loop, const Launch& launch) {
+  invariant(launch.accesses.size() == loop.accesses.size() &&
+                launch.numbers.size() == loop.numbers.size() &&
+                launch.rows.rank() <= kernels::loop_max_axes,
+            "a launch that does not fit its loop");
+  kernels::LoopArguments arguments{};
+  arguments.accesses = launch.accesses.data();
+  arguments.numbers = launch.numbers.data();
+  arguments.access_count = static_cast<std::int64_t>(launch.accesses.size());
+  arguments.axes = launch.rows.rank();
+  for (int axis = 0; axis < launch.rows.rank(); ++axis) arguments.extents[axis] = launch.rows[axis];
+  arguments.rows = element_count(launch.rows);
+  arguments.columns = launch.columns;
+  cut_into_units(loop, arguments);
+  return arguments;
+}
+
 namespace {
 
 /// What all parts of a launch call.
@@ -57,21 +74,8 @@ class Host {
   Host& operator=(const Host&) = delete;
 
   kernels::LoopArguments arguments(const Loop& loop, const Launch& launch) const {
-    invariant(launch.accesses.size() == loop.accesses.size() &&
-                  launch.numbers.size() == loop.numbers.size() &&
-                  launch.rows.rank() <= kernels::loop_max_axes,
-              "a launch that does not fit its loop");
-    kernels::LoopArguments arguments{};
-    arguments.accesses = launch.accesses.data();
-    arguments.numbers = launch.numbers.data();
-    arguments.access_count = static_cast<std::int64_t>(launch.accesses.size());
-    arguments.axes = launch.rows.rank();
-    for (int axis = 0; axis < launch.rows.rank(); ++axis)
-      arguments.extents[axis] = launch.rows[axis];
-    arguments.rows = element_count(launch.rows);
-    arguments.columns = launch.columns;
+    kernels::LoopArguments arguments = arguments_of(loop, launch);
     arguments.host = &host_;
-    cut_into_units(loop, arguments);
     return arguments;
   }
 

@@ -25,7 +25,10 @@ inline constexpr std::int64_t summed_rows = 64;
 /// Blocks of rows that add_rows leaves a sum of each.
 std::int64_t row_block_count(const Shape& rows);
 
-/// Runs `function`, compiled from `loop`. Work is cut by the sizes alone.
+/// The arguments of a launch, but for the host's functions. Work is cut by the sizes alone.
+kernels::LoopArguments arguments_of(const Loop& loop, const Launch& launch);
+
+/// Runs `function`, compiled from `loop`.
 /// \return false where an index was out of its extent; 0 has been taken in its place.
 bool launch(const Loop& loop, kernels::LoopFunction function, const Launch& launch);
 

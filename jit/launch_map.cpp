@@ -19,11 +19,12 @@ using kernels::View;
 class MapLaunch {
  public:
   MapLaunch(const PlannedMap& map, std::span<const ConstView> inputs, std::span<const View> outputs,
-            const std::vector<kernels::LoopNumber>& numbers)
+            const std::vector<kernels::LoopNumber>& numbers, Observers observers)
       : map_(map),
         inputs_(inputs),
         outputs_(outputs),
         numbers_(numbers),
+        observers_(observers),
         lists_(map.map.lists()),
         shared_(map.map.body->shared_dtypes.size()),
         results_(outputs.size() / length()) {}
@@ -32,10 +33,16 @@ class MapLaunch {
     if (map_.single && length() > 1) return run_as_row();
     for (std::size_t p = 0; p < length(); ++p)
       if (element_count(shape(p)) != 0) add(p, is_row(p) ? row(p) : rows(p));
-    launch_together(parts_);
+    launch_parts();
   }
 
  private:
+  void launch_parts() {
+    for (Observer* const observer : observers_) observer->before_launch(parts_);
+    launch_together(parts_);
+    for (Observer* const observer : observers_) observer->after_launch(parts_);
+  }
+
   std::size_t length() const { return map_.map.length; }
   std::size_t access_count() const { return lists_ + shared_ + results_; }
   const ConstView& list(std::size_t l, std::size_t p) const { return inputs_[l * length() + p]; }
@@ -143,7 +150,7 @@ class MapLaunch {
     std::vector<const std::byte*> made;
     for (std::size_t r = 0; r < results_; ++r) made.push_back(room(result(r, 0).dtype));
     add(0, std::move(launch));
-    launch_together(parts_);
+    launch_parts();
     for (std::size_t r = 0; r < results_; ++r) {
       const std::size_t item = item_size(result(r, 0).dtype);
       const std::byte* from = made[r];
@@ -156,6 +163,7 @@ class MapLaunch {
   const std::span<const ConstView> inputs_;
   const std::span<const View> outputs_;
   const std::vector<kernels::LoopNumber>& numbers_;
+  const Observers observers_;
   const std::size_t lists_, shared_, results_;
   std::vector<LaunchPart> parts_;
   std::vector<Value> copies_;
@@ -164,8 +172,9 @@ class MapLaunch {
 }  // namespace
 
 void launch_map(const PlannedMap& map, std::span<const ConstView> inputs,
-                std::span<const View> outputs, const std::vector<kernels::LoopNumber>& numbers) {
-  MapLaunch(map, inputs, outputs, numbers).run();
+                std::span<const View> outputs, const std::vector<kernels::LoopNumber>& numbers,
+                Observers observers) {
+  MapLaunch(map, inputs, outputs, numbers, observers).run();
 }
 
 }  // namespace sinter::jit

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "jit/observer.h"
 #include "jit/plan.h"
 #include "kernels/view.h"
 
@@ -15,6 +16,6 @@ namespace sinter::jit {
 /// position of the same dtype and shape which is read at no other position.
 void launch_map(const PlannedMap& map, std::span<const kernels::ConstView> inputs,
                 std::span<const kernels::View> outputs,
-                const std::vector<kernels::LoopNumber>& numbers);
+                const std::vector<kernels::LoopNumber>& numbers, Observers observers = {});
 
 }  // namespace sinter::jit

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "jit/emit.h"
-#include "jit/kernel_cache.h"
 #include "jit/prelude.h"
 #include "runtime/log.h"
 
@@ -24,21 +25,50 @@ std::vector<Built> all_loops(Plan& plan) {
   return all;
 }
 
-/// Compiles what is not compiled yet. \return false where there is no compiler.
-bool build_kernels(Plan& plan) {
-  const std::vector<Built> wanted = all_loops(plan);
+using Clock = std::chrono::steady_clock;
+
+/// Puts the time of each stage into a record, if there is one.
+class StageTimes {
+ public:
+  explicit StageTimes(LoweringRecord* record) : record_(record) {}
+
+  void end(std::string_view name) {
+    if (!record_) return;
+    const Clock::time_point now = Clock::now();
+    record_->stages.push_back({name, std::chrono::nanoseconds(now - last_).count()});
+    last_ = now;
+  }
+
+ private:
+  LoweringRecord* record_;
+  Clock::time_point last_ = Clock::now();
+};
+
+std::vector<KernelSource> emit_kernels(const std::vector<Built>& wanted) {
   std::vector<KernelSource> sources;
   for (const Built& built : wanted) {
     sources.push_back({built.loop->name, emit(*built.loop, "SINTER_KERNEL_NAME")});
     if (log_enabled(LogChannel::output_code))
       write_log({LogChannel::output_code, built.loop->name, sources.back().body, {}});
   }
+  return sources;
+}
+
+/// Compiles what is not compiled yet. \return false where there is no compiler.
+bool build_kernels(const std::vector<Built>& wanted, const std::vector<KernelSource>& sources) {
   static const std::string text = std::string(prelude()) + "using namespace sinter::kernels;\n";
   const auto functions = kernel_cache().load(sources, text, "strict");
   if (!functions) return false;
   for (std::size_t i = 0; i < wanted.size(); ++i)
     *wanted[i].function = reinterpret_cast<kernels::LoopFunction>((*functions)[i]);
   return true;
+}
+
+void record_kernels(LoweringRecord& record, const std::vector<Built>& built,
+                    std::vector<KernelSource> sources) {
+  for (std::size_t i = 0; i < built.size(); ++i)
+    record.kernels.push_back(
+        {std::move(sources[i]), to_string(*built[i].loop), *built[i].function});
 }
 
 void log_plan(const Plan& plan) {
@@ -57,13 +87,27 @@ void log_plan(const Plan& plan) {
 
 }  // namespace
 
-std::shared_ptr<const Lowered> lower(const Trace& trace) {
+std::shared_ptr<const Lowered> lower(const Trace& trace, LoweringRecord* record) {
+  StageTimes times(record);
   Layout layout = make_layout(trace);
-  Plan planned = plan(trace, layout.primitives, fuse(trace, layout.primitives));
+  times.end("decompose");
+  Fusion fusion = fuse(trace, layout.primitives);
+  times.end("fuse");
+  if (record) record->fusion = fusion;
+  Plan planned = plan(trace, layout.primitives, std::move(fusion));
+  times.end("schedule and plan");
   if (log_enabled(LogChannel::plan) || log_enabled(LogChannel::schedule)) log_plan(planned);
-  if (planned.groups.empty() && planned.maps.empty()) return nullptr;
-  if (!build_kernels(planned)) return nullptr;
-  return std::make_shared<const Lowered>(Lowered{std::move(planned), Layouts(std::move(layout))});
+  const std::vector<Built> kernels = all_loops(planned);
+  std::vector<KernelSource> sources = emit_kernels(kernels);
+  times.end("emit");
+  const bool built = !kernels.empty() && build_kernels(kernels, sources);
+  times.end("build");
+  if (!built && !record) return nullptr;
+  if (record) record_kernels(*record, kernels, std::move(sources));
+  auto lowered =
+      std::make_shared<const Lowered>(Lowered{std::move(planned), Layouts(std::move(layout))});
+  if (record) record->lowered = lowered;
+  return built ? lowered : nullptr;
 }
 
 }  // namespace sinter::jit

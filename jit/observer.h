@@ -11,6 +11,7 @@
 namespace sinter::jit {
 
 class LiveValues;
+struct LaunchPart;
 struct Operation;
 
 class Observer {
@@ -32,6 +33,14 @@ class Observer {
   virtual bool after_operation(const LiveValues& /*values*/, const Operation& /*operation*/) {
     return true;
   }
+
+  /// Generated kernels are about to run, and have run, as a part of an operation.
+  virtual void before_launch(std::span<const LaunchPart> /*parts*/) {}
+  virtual void after_launch(std::span<const LaunchPart> /*parts*/) {}
+
+  /// Whether it may fail a step or refuse an operation: then nothing of a Variable may have been
+  /// overwritten.
+  virtual bool may_refuse() const { return true; }
 };
 
 using Observers = std::span<Observer* const>;

@@ -182,7 +182,7 @@ class PlanRun {
           stored_number(map.body->number_dtypes[k],
                         values_.node(map.numbers[k].primitive).slots()[map.numbers[k].slot]));
     ++outcome_.kernels;
-    launch_map(planned, inputs_, outputs_, numbers);
+    launch_map(planned, inputs_, outputs_, numbers, observers_);
   }
 
   /// body(number, result, position) for the values that are wanted of a map.
@@ -209,9 +209,13 @@ class PlanRun {
     for (std::size_t k = 0; k < schedule.operands.size(); ++k)
       operands.push_back(lay(schedule, space, k));
     ++outcome_.kernels;
-    const Launch run = make_launch(schedule, space, operands, numbers_of(schedule));
-    if (!launch(schedule.loop, group.function, run)) throw DataFault();
-    finish_sums(schedule, operands, run);
+    const LaunchPart part{&schedule.loop, group.function,
+                          make_launch(schedule, space, operands, numbers_of(schedule))};
+    for (Observer* const observer : observers_) observer->before_launch({&part, 1});
+    const bool accepted = launch(schedule.loop, group.function, part.launch);
+    for (Observer* const observer : observers_) observer->after_launch({&part, 1});
+    if (!accepted) throw DataFault();
+    finish_sums(schedule, operands, part.launch);
   }
 
   LaidOperand lay(const ScheduledGroup& schedule, const Dims& space, std::size_t k) {

@@ -7,7 +7,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <set>
 #include <vector>
 
@@ -17,33 +16,68 @@
 namespace sinter::jit {
 namespace {
 
+/// Leaves by 2 n + 1, values by twice their number.
 using Values = std::map<std::uint32_t, Value>;
 
-std::uint32_t key_of(Operand o) { return o.index << 1 | o.leaf; }
-Operand primitive(PrimitiveId i) { return {i & 0x7fffffffu, 0}; }
+std::uint32_t key_of(std::uint32_t value) { return value << 1; }
+std::uint32_t key_of(const LiveValues& values, Operand o) {
+  return o.leaf ? o.index << 1 | 1 : key_of(values.plan().first_value[o.index]);
+}
 
-/// The primitives whose values the group stores, in order.
-std::vector<PrimitiveId> stored_by(const ScheduledGroup& group) {
-  std::vector<PrimitiveId> stored;
-  for (const LoopOperand& operand : group.operands)
-    if (operand.kind == LoopOperand::Kind::written || operand.kind == LoopOperand::Kind::block_sums)
-      stored.push_back(operand.value.index);
-  std::sort(stored.begin(), stored.end());
+/// One value of a primitive.
+struct Stored {
+  PrimitiveId primitive;
+  std::uint32_t result;
+};
+
+/// What an operation with generated kernels stores, in the order of the primitives.
+std::vector<Stored> stored_by(const Plan& plan, const Operation& operation) {
+  std::vector<Stored> stored;
+  if (operation.group != Operation::no_group) {
+    for (const LoopOperand& operand : plan.groups[operation.group].schedule.operands)
+      if (operand.kind == LoopOperand::Kind::written ||
+          operand.kind == LoopOperand::Kind::block_sums)
+        stored.push_back({operand.value.index, 0});
+  } else if (operation.map != Operation::no_map) {
+    const PlannedMap& planned = plan.maps[operation.map];
+    for (std::size_t r = 0; r < planned.map.results.size(); ++r)
+      for (std::size_t p = 0; planned.wanted[r] && p < planned.map.length; ++p)
+        stored.push_back({planned.map.results[r].primitive, planned.map.results[r].index[p]});
+  }
+  std::stable_sort(stored.begin(), stored.end(),
+                   [](const Stored& a, const Stored& b) { return a.primitive < b.primitive; });
   return stored;
 }
 
-/// What the values of `wanted` follow from, down to those that are known; each comes after what it
-/// reads.
-std::set<PrimitiveId> needed_for(const Primitives& primitives,
-                                 const std::vector<PrimitiveId>& wanted, const Values& known) {
-  std::set<PrimitiveId> needed(wanted.begin(), wanted.end());
-  std::vector<PrimitiveId> open = wanted;
+std::vector<Operand> read_by(const Plan& plan, const Operation& operation) {
+  if (operation.map != Operation::no_map) return plan.maps[operation.map].map.operands;
+  std::vector<Operand> read;
+  if (operation.group == Operation::no_group) return read;
+  for (const LoopOperand& operand : plan.groups[operation.group].schedule.operands)
+    if (operand.kind == LoopOperand::Kind::read) read.push_back(operand.value);
+  return read;
+}
+
+std::string kernel_of(const Plan& plan, const Operation& operation) {
+  return operation.map != Operation::no_map ? plan.maps[operation.map].loops[0].name
+                                            : plan.groups[operation.group].schedule.loop.name;
+}
+
+/// The primitives that the stored values follow from, down to values that are known; each comes
+/// after what it reads.
+std::set<PrimitiveId> needed_for(const LiveValues& values, const std::vector<Stored>& stored,
+                                 const Values& known) {
+  std::set<PrimitiveId> needed;
+  std::vector<PrimitiveId> open;
+  const auto need = [&](PrimitiveId i) {
+    if (needed.insert(i).second) open.push_back(i);
+  };
+  for (const Stored& value : stored) need(value.primitive);
   while (!open.empty()) {
     const PrimitiveId at = open.back();
     open.pop_back();
-    for (const Operand o : primitives.operands_of(at))
-      if (!o.leaf && known.count(key_of(o)) == 0 && needed.insert(o.index).second)
-        open.push_back(o.index);
+    for (const Operand o : values.primitives().operands_of(at))
+      if (!o.leaf && known.count(key_of(values, o)) == 0) need(o.index);
   }
   return needed;
 }
@@ -63,24 +97,65 @@ NodeRef with_current_draw(const LiveValues& values, PrimitiveId i) {
                  .where = node.where});
 }
 
-/// Computes a primitive from what is in `known`, or in memory all the time.
-Value meaning_of(const LiveValues& values, PrimitiveId i, const Values& known) {
+/// Computes a primitive from what is in `known` or in memory, and puts it there.
+void add_meaning(const LiveValues& values, PrimitiveId i, Values& known) {
   const Node& node = values.node(i);
+  const auto operands = values.primitives().operands_of(i);
+  const std::uint32_t number = values.plan().first_value[i];
   std::vector<ConstView> inputs;
-  for (const Operand o : values.primitives().operands_of(i)) {
-    const auto found = known.find(key_of(o));
+  for (const Operand o : operands) {
+    const auto found = known.find(key_of(values, o));
     const Value& value = found == known.end() ? values.value_of(o) : found->second;
     inputs.push_back(
         {address(value, values.dtype(o)), values.dtype(o), values.shape(o), value.strides});
   }
-  Value result = allocate({node.dtype, node.shape});
-  const View output{address(result, node.dtype), node.dtype, node.shape, result.strides};
+  const Value& value = known[key_of(number)] = allocate({node.dtype, node.shape});
+  const View output{address(value, node.dtype), node.dtype, node.shape, value.strides};
   kernels::Fault fault;
   const bool drawn = node.op == Op::random_uniform && !values.primitives().steps[i].whole;
   const NodeRef current = drawn ? with_current_draw(values, i) : NodeRef();
   interpret({drawn ? *current : node, inputs, {&output, 1}, fault});
   invariant(!fault.set(), "a generated kernel takes data that its ops refuse");
-  return result;
+}
+
+/// A map as one foreach_map, with the numbers of the current step.
+NodeRef node_of(const LiveValues& values, const Map& map) {
+  std::vector<Slot> slots;
+  for (const Map::Number& number : map.numbers)
+    slots.push_back(values.node(number.primitive).slots()[number.slot]);
+  const std::array<std::int64_t, 3> fixed{static_cast<std::int64_t>(map.lists()),
+                                          static_cast<std::int64_t>(map.length),
+                                          static_cast<std::int64_t>(map.results.size())};
+  const Node& node = values.node(map.primitive);
+  return record({.op = Op::foreach_map,
+                 .dtype = node.dtype,
+                 .shape = node.shape,
+                 .inputs = {},
+                 .fixed = fixed,
+                 .slots = slots,
+                 .payload = map.body,
+                 .differentiable = false,
+                 .where = node.where});
+}
+
+/// Computes the results of a map from what it reads, and puts them into `known`.
+void add_meaning(const LiveValues& values, const Map& map, Values& known) {
+  std::vector<ConstView> inputs;
+  for (const Operand o : map.operands) {
+    const Value& value = known.at(key_of(values, o));
+    inputs.push_back(
+        {address(value, values.dtype(o)), values.dtype(o), values.shape(o), value.strides});
+  }
+  std::vector<View> outputs;
+  for (const Map::Result& from : map.results)
+    for (const std::uint32_t index : from.index) {
+      const Result result = values.result(from.primitive, index);
+      const std::uint32_t number = values.plan().first_value[from.primitive] + index;
+      const Value& value = known[key_of(number)] = allocate(result);
+      outputs.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
+    }
+  kernels::Fault fault;
+  interpret({*node_of(values, map), inputs, outputs, fault});
 }
 
 bool same(const ConstView& a, const ConstView& b, const Dims& index) {
@@ -107,13 +182,13 @@ std::string element_text(const ConstView& view, const Dims& index) {
   });
 }
 
-[[noreturn]] void report(const LiveValues& values, const std::string& kernel, PrimitiveId i,
+[[noreturn]] void report(const LiveValues& values, const std::string& kernel, const Stored& stored,
                          const ConstView& given, const ConstView& meant, const Dims& index) {
-  const Node& node = values.node(i);
-  const Primitive& part = values.primitives().steps[i];
+  const Primitive& part = values.primitives().steps[stored.primitive];
   const Node& origin = *values.trace().steps[part.origin];
-  std::string op(to_string(node.op));
+  std::string op(to_string(values.node(stored.primitive).op));
   if (!part.whole) op += fmt::format(" of {}", to_string(origin.op));
+  if (stored.result != 0) op += fmt::format(", result {}", stored.result);
   throw InternalError(fmt::format(
       "internal error, please report: the generated kernel {} differs from its meaning at {} of {} "
       "({} {}, {}): it gives {}, not {}",
@@ -121,94 +196,37 @@ std::string element_text(const ConstView& view, const Dims& index) {
       sinter::to_string(origin.user), element_text(given, index), element_text(meant, index)));
 }
 
-/// Compares a result of primitive i.
-void compare(const LiveValues& values, const std::string& kernel, PrimitiveId i, const Value& value,
-             const ConstView& meant) {
-  const ConstView given{address(value, meant.dtype), meant.dtype, meant.shape, value.strides};
-  for_each_index(meant.shape, [&](const Dims& index) {
-    if (!same(given, meant, index)) report(values, kernel, i, given, meant, index);
+void compare(const LiveValues& values, const std::string& kernel, const Stored& stored,
+             const Values& known) {
+  const std::uint32_t number = values.plan().first_value[stored.primitive] + stored.result;
+  const Result result = values.result(stored.primitive, stored.result);
+  const auto view = [&](const Value& value) {
+    return ConstView{address(value, result.dtype), result.dtype, result.shape, value.strides};
+  };
+  const ConstView given = view(values[number]), meant = view(known.at(key_of(number)));
+  for_each_index(result.shape, [&](const Dims& index) {
+    if (!same(given, meant, index)) report(values, kernel, stored, given, meant, index);
   });
-}
-
-/// A map as one foreach_map, with the numbers of the current step.
-NodeRef node_of(const LiveValues& values, const Map& map) {
-  std::vector<Slot> slots;
-  for (const Map::Number& number : map.numbers)
-    slots.push_back(values.node(number.primitive).slots()[number.slot]);
-  const std::array<std::int64_t, 3> fixed{static_cast<std::int64_t>(map.lists()),
-                                          static_cast<std::int64_t>(map.length),
-                                          static_cast<std::int64_t>(map.results.size())};
-  const Node& node = values.node(map.primitive);
-  return record({.op = Op::foreach_map,
-                 .dtype = node.dtype,
-                 .shape = node.shape,
-                 .inputs = {},
-                 .fixed = fixed,
-                 .slots = slots,
-                 .payload = map.body,
-                 .differentiable = false,
-                 .where = node.where});
-}
-
-void check_map(const LiveValues& values, const PlannedMap& planned, const Values& read) {
-  const Map& map = planned.map;
-  std::vector<ConstView> inputs;
-  for (const Operand o : map.operands) {
-    const Value& value = read.at(key_of(o));
-    inputs.push_back(
-        {address(value, values.dtype(o)), values.dtype(o), values.shape(o), value.strides});
-  }
-  std::vector<Value> meant;
-  std::vector<View> outputs;
-  for (const Map::Result& result : map.results)
-    for (const std::uint32_t index : result.index) {
-      const Result own = values.result(result.primitive, index);
-      meant.push_back(allocate(own));
-      outputs.push_back(
-          {address(meant.back(), own.dtype), own.dtype, own.shape, meant.back().strides});
-    }
-  kernels::Fault fault;
-  interpret({*node_of(values, map), inputs, outputs, fault});
-  for (std::size_t r = 0; r < map.results.size(); ++r)
-    for (std::size_t p = 0; planned.wanted[r] && p < map.length; ++p) {
-      const View& out = outputs[r * map.length + p];
-      const Map::Result& result = map.results[r];
-      const std::uint32_t number = values.plan().first_value[result.primitive] + result.index[p];
-      compare(values, planned.loops[planned.loop_of[p]].name, result.primitive, values[number],
-              {out.data, out.dtype, out.shape, out.strides});
-    }
 }
 
 }  // namespace
 
 void Shadow::before_operation(const LiveValues& values, const Operation& operation) {
   read_.clear();
-  if (operation.map != Operation::no_map) {
-    for (const Operand o : values.plan().maps[operation.map].map.operands)
-      read_.try_emplace(key_of(o), packed(values.view(o)));
-    return;
-  }
-  if (operation.group == Operation::no_group) return;
-  for (const LoopOperand& operand : values.plan().groups[operation.group].schedule.operands)
-    if (operand.kind == LoopOperand::Kind::read)
-      read_.try_emplace(key_of(operand.value), packed(values.view(operand.value)));
+  for (const Operand o : read_by(values.plan(), operation))
+    read_.try_emplace(key_of(values, o), packed(values.view(o)));
 }
 
 bool Shadow::after_operation(const LiveValues& values, const Operation& operation) {
-  if (operation.map != Operation::no_map)
-    check_map(values, values.plan().maps[operation.map], std::move(read_));
-  if (operation.group == Operation::no_group) return true;
-  const ScheduledGroup& schedule = values.plan().groups[operation.group].schedule;
-  const std::vector<PrimitiveId> stored = stored_by(schedule);
+  const std::vector<Stored> stored = stored_by(values.plan(), operation);
+  if (stored.empty()) return true;
   Values known = std::move(read_);
-  for (const PrimitiveId i : needed_for(values.primitives(), stored, known))
-    known.emplace(key_of(primitive(i)), meaning_of(values, i, known));
-  for (const PrimitiveId i : stored) {
-    const Node& node = values.node(i);
-    const Value& meaning = known.at(key_of(primitive(i)));
-    compare(values, schedule.loop.name, i, values.value_of(primitive(i)),
-            {address(meaning, node.dtype), node.dtype, node.shape, meaning.strides});
-  }
+  if (operation.map != Operation::no_map)
+    add_meaning(values, values.plan().maps[operation.map].map, known);
+  else
+    for (const PrimitiveId i : needed_for(values, stored, known)) add_meaning(values, i, known);
+  const std::string kernel = kernel_of(values.plan(), operation);
+  for (const Stored& value : stored) compare(values, kernel, value, known);
   return true;
 }
 

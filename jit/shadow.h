@@ -10,9 +10,9 @@
 
 namespace sinter::jit {
 
-/// Interprets the primitives of a group, or the body of a map, on the values its kernel read,
-/// copied before it ran as it may overwrite them, and compares all that it stored: the same bits,
-/// all NaNs being equal, for a generated kernel has exact and ordered ops alone.
+/// Interprets the primitives of a group, or the body of a map, on the values that were read, copied
+/// before as they may be overwritten, and compares all that was stored: the same bits, all NaNs
+/// being equal, for a generated kernel has exact and ordered ops alone.
 class Shadow final : public Observer {
  public:
   void before_operation(const LiveValues& values, const Operation& operation) override;
@@ -21,7 +21,7 @@ class Shadow final : public Observer {
   bool after_operation(const LiveValues& values, const Operation& operation) override;
 
  private:
-  std::map<std::uint32_t, Value> read_;  // by operand: what the kernel was given
+  std::map<std::uint32_t, Value> read_;  // copies of what the operation was given
 };
 
 }  // namespace sinter::jit

@@ -11,7 +11,11 @@ namespace {
 /// Lives until the process ends: threads may evaluate while it does.
 class Wanted {
  public:
-  Wanted() { set({.nan = options().check_nan, .shadow = options().shadow}); }
+  Wanted() {
+    set({.nan = options().check_nan,
+         .shadow = options().shadow,
+         .trace_directory = options().trace_directory});
+  }
 
   Inspection get() {
     if (!any_.load(std::memory_order_acquire)) return {};

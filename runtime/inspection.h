@@ -27,6 +27,10 @@ struct Inspection {
   /// the kernel. Written Variables keep their old values.
   bool shadow = false;
 
+  /// A directory for the reports of the programs that are built from now on: what was recorded,
+  /// fused, generated and planned, and the first run (jit/report.h). Empty for none.
+  std::string trace_directory = {};
+
   friend bool operator==(const Inspection&, const Inspection&) = default;
 };
 

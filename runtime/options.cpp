@@ -29,6 +29,7 @@ void read_cache(std::string_view value, Options& options);
 void read_cache_size(std::string_view value, Options& options);
 void read_check(std::string_view value, Options& options);
 void read_shadow(std::string_view value, Options& options);
+void read_trace_directory(std::string_view value, Options& options);
 void read_cuda_path(std::string_view value, Options& options);
 
 constexpr std::string_view threads_allowed = "1 to 1024";
@@ -58,6 +59,9 @@ constexpr std::array table = {
                "Fail at the first node that makes a NaN or infinity, and name it.", read_check},
     OptionInfo{"SINTER_SHADOW", "0, 1",
                "Compare each generated kernel with an interpretation of its ops.", read_shadow},
+    OptionInfo{"SINTER_TRACE_DIR", "a directory",
+               "Write there what becomes of each graph: nodes, groups, sources, plan, times.",
+               read_trace_directory},
     OptionInfo{"SINTER_CUDA_PATH", "a folder",
                "Take CUDA's libraries from this folder, its lib64 or lib.", read_cuda_path},
 };
@@ -115,6 +119,10 @@ void read_check(std::string_view value, Options& options) {
 void read_shadow(std::string_view value, Options& options) {
   if (value != "0" && value != "1") refuse(row("SINTER_SHADOW"), value);
   options.shadow = value == "1";
+}
+
+void read_trace_directory(std::string_view value, Options& options) {
+  options.trace_directory = value;
 }
 
 void read_cuda_path(std::string_view value, Options& options) { options.cuda_path = value; }

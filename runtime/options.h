@@ -44,9 +44,10 @@ struct Options {
   bool disk_cache = true;       ///< Whether compiled kernels are kept on disk.
   std::string cache_directory;  ///< Where; empty for the user's cache directory.
   std::uint64_t cache_bytes = std::uint64_t{1} << 30;  ///< The most the disk cache may hold.
-  bool check_nan = false;  ///< Whether evaluation looks for NaN and infinity (inspection.h).
-  bool shadow = false;     ///< Whether generated kernels are compared (inspection.h).
-  std::string cuda_path;   ///< Where CUDA's libraries are; empty for where the loader looks.
+  bool check_nan = false;       ///< Whether evaluation looks for NaN and infinity (inspection.h).
+  bool shadow = false;          ///< Whether generated kernels are compared (inspection.h).
+  std::string trace_directory;  ///< Where programs are reported; empty for nowhere.
+  std::string cuda_path;        ///< Where CUDA's libraries are; empty for where the loader looks.
   Surroundings surroundings;
 };
 

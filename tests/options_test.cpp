@@ -38,6 +38,7 @@ TEST_CASE("options: each variable is read") {
                                 {"SINTER_CACHE_SIZE", "64M"},
                                 {"SINTER_CHECK", "nan"},
                                 {"SINTER_SHADOW", "1"},
+                                {"SINTER_TRACE_DIR", "traces"},
                                 {"SINTER_CUDA_PATH", "/usr/local/cuda"},
                                 {"HOME", "/anna"},
                                 {"TMPDIR", ""}});
@@ -56,6 +57,7 @@ TEST_CASE("options: each variable is read") {
   CHECK(options.surroundings.temporary.empty());
   CHECK(options.check_nan);
   CHECK(options.shadow);
+  CHECK(options.trace_directory == "traces");
   CHECK_FALSE(read({{"SINTER_SHADOW", "0"}}).shadow);
   CHECK_FALSE(read({{"SINTER_CACHE", "off"}}).disk_cache);
 }
@@ -102,7 +104,7 @@ TEST_CASE("options: the table documents every variable once") {
     CHECK(info.meaning.ends_with("."));
     CHECK(++seen[info.variable] == 1);
   }
-  CHECK(seen.size() == 10);
+  CHECK(seen.size() == 11);
 }
 
 }  // namespace

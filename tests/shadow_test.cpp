@@ -108,6 +108,24 @@ TEST_CASE("shadow: every dtype, strided operands, ranges, indices, several resul
   }
 }
 
+TEST_CASE("shadow: lists, in place and not") {
+  const AtLevel at(Level::fused);
+  const Inspecting inspecting({.shadow = true});
+  const Tensor g = made({4, 6}, 1), h = made({6}, 2);
+  const Variable a(made({4, 6}, 3)), b(made({6}, 4));
+  for (int step = 0; step < 3; ++step) {
+    const auto moved = foreach_map(
+        [](const std::vector<Tensor>& x) {
+          const Tensor change = x[0] * 0.5 + tanh(x[1]);
+          return std::vector{x[0] - change * 0.1, change};
+        },
+        {{a.value(), b.value()}, {g * 2, h}});
+    a.set(moved[0][0]);
+    b.set(moved[0][1]);
+    CHECK_NOTHROW(evaluate(std::vector{moved[1][0].ref()}));
+  }
+}
+
 TEST_CASE("shadow: a wrong kernel is named, with its op, line, element and both values") {
   const AtLevel at(Level::fused);
   const Tensor x = floats({0, 1, 2, 3, 4, 5, 6, 7});

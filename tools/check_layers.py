@@ -57,7 +57,7 @@ jit_order = [
     ["value_memory"],
     ["live_values", "observer", "launch", "cuda_launch", "group_launch"],
     ["execute", "run_plan"],
-    ["finite_check", "shadow"],
+    ["finite_check", "shadow", "report"],
     ["inspect"],
     ["replay"],
     ["statistics"],
