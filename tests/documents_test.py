@@ -28,6 +28,9 @@ run_by = {
     "build/models/captioner caption --checkpoint build/example --count 2": "here",
     "build/bench/throughput --preset tiny --warmup 2 --active 10": "here",
     "build/bench/ops --host-only": "here",
+    "build/tools/sinter-fuzz --minutes 60 --seed 1000": "tests/fuzz_program_test.py",
+    "build/tools/sinter-fuzz --print 1000": "tests/fuzz_program_test.py",
+    "tools/inspect minify trace.jsonl": "tests/fuzz_program_test.py",
     "tools/cache list": "here",
     "tools/cache verify": "here",
     "tools/cache prune --to 256M": "here",
@@ -45,7 +48,7 @@ def commands():
 
 def check_paths():
     """A path in back quotes whose first folder is one of the tree's must exist."""
-    folders = "runtime|kernels|jit|models|tests|bench|tools|include"
+    folders = "runtime|kernels|jit|models|fuzz|tests|bench|tools|include"
     for name in documents.names:
         text = (documents.root / name).read_text(encoding="utf-8")
         for path in re.findall(rf"`((?:{folders})/[\w./-]*)`", text):

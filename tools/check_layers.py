@@ -2,7 +2,8 @@
 """Checks who includes whom.
 
 runtime includes runtime; kernels include kernels and the few runtime headers below; jit includes
-both; models, bench and embedders include <sinter/sinter.h>; nobody includes tests, bench, tools.
+both; models, bench and embedders include <sinter/sinter.h>; fuzz includes runtime and jit, and is
+included by tests and tools; nobody includes tests, bench, tools.
 Inside jit no stage includes a later one. Installed headers include relative to their own folder, so
 that they work wherever they are installed; every other file includes from the root.
 """
@@ -23,8 +24,9 @@ folders_seen = {
     "jit": {"runtime", "kernels", "jit"},
     "models": {"models", "sinter"},
     "bench": {"bench", "models", "sinter"},
-    "tools": {"runtime", "kernels", "jit", "models", "sinter", "tools"},
-    "tests": {"runtime", "kernels", "jit", "models", "sinter", "tests"},
+    "fuzz": {"runtime", "jit", "fuzz"},
+    "tools": {"runtime", "kernels", "jit", "models", "sinter", "fuzz", "tools"},
+    "tests": {"runtime", "kernels", "jit", "models", "sinter", "fuzz", "tests"},
     "include": {"jit"},
 }
 

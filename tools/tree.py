@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 
 root = pathlib.Path(__file__).resolve().parent.parent
-code_folders = ("runtime", "kernels", "jit", "models", "tests", "bench", "tools")
+code_folders = ("runtime", "kernels", "jit", "models", "fuzz", "tests", "bench", "tools")
 
 
 def files(*suffixes):

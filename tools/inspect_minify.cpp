@@ -1,0 +1,71 @@
+// inspect minify: a recorded program that fails becomes a small one.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "fuzz/json.h"
+#include "fuzz/minify.h"
+#include "tools/inspect.h"
+
+namespace sinter::tools {
+namespace {
+
+constexpr std::string_view usage =
+    "usage: sinter-inspect minify FILE [--check NAME]\n"
+    "\n"
+    "FILE has a graph on each line, as SINTER_TRACE_DIR writes them. The first one that differs\n"
+    "between levels, or ends with an error, is made as small as it still does and printed as C++.\n"
+    "NAME is the check to try: meaning (interpret and eager), eager-threads, first (eager and the\n"
+    "first call at fused), later (a second call, with other data), sizes (other sizes after the\n"
+    "first ones), threads; all of them where it is left out.\n";
+
+/// Runs that a shrinking may take: each compiles kernels.
+constexpr int most_runs = 1000;
+
+struct Request {
+  std::string path;
+  std::optional<fuzz::Check> check;
+};
+
+std::optional<Request> parse(std::span<const std::string_view> words) {
+  Request request;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--check") {
+      if (++i == words.size()) return std::nullopt;
+      request.check = fuzz::parse_check(words[i]);
+      if (!request.check) return std::nullopt;
+    } else if (request.path.empty() && words[i].substr(0, 1) != "-") {
+      request.path = words[i];
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (request.path.empty()) return std::nullopt;
+  return request;
+}
+
+}  // namespace
+
+int minify(std::span<const std::string_view> words) {
+  const auto request = parse(words);
+  if (!request) {
+    fmt::print(stderr, "{}", usage);
+    return 2;
+  }
+  const std::vector<fuzz::Script> scripts = fuzz::read_scripts(request->path);
+  for (std::size_t i = 0; i < scripts.size(); ++i) {
+    const auto failure = find_failure(scripts[i], request->check);
+    if (!failure) continue;
+    fmt::print(stderr, "graph {} of {}: {}\n", i + 1, scripts.size(), failure->text);
+    const fuzz::Shrunk shrunk = minified(scripts[i], *failure, most_runs);
+    fmt::print("{}", minified_text(shrunk, *failure, request->path));
+    return 0;
+  }
+  fmt::print("{}: none of {} graphs fails\n", request->path, scripts.size());
+  return 1;
+}
+
+}  // namespace sinter::tools
