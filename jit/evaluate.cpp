@@ -184,7 +184,7 @@ std::exception_ptr run_pipeline(const std::vector<NodeRef>& roots,
     if (how == Level::fused) built.lowered = jit::lower(trace, recorded);
     program = state.programs.add(std::move(built), trace);
     if (recorded)
-      report = jit::report_program(wanted.trace_directory, how, *program, trace, record);
+      report = jit::report_program(wanted.trace_directory, how, *program, trace, written, record);
   }
   watch.lap(statistics.build_ns);
 

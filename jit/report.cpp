@@ -15,6 +15,7 @@
 #include "jit/report_graph.h"
 #include "jit/report_line.h"
 #include "jit/report_plan.h"
+#include "jit/trace_file.h"
 #include "runtime/cpu/probe.h"
 #include "runtime/error.h"
 
@@ -64,7 +65,8 @@ std::string all_lines(Level level, const Program& program, const Trace& trace,
 }  // namespace
 
 std::string report_program(const std::string& directory, Level level, const Program& program,
-                           const Trace& trace, const LoweringRecord& record) {
+                           const Trace& trace, const WrittenVariables& written,
+                           const LoweringRecord& record) {
   std::error_code error;
   const std::string folder = (std::filesystem::path(directory) / folder_name(program)).string();
   std::filesystem::create_directories(folder, error);
@@ -73,6 +75,9 @@ std::string report_program(const std::string& directory, Level level, const Prog
     ReportFile file(folder + "/program.jsonl");
     file.write(all_lines(level, program, trace, record));
     file.done();
+    ReportFile graph(folder + "/graph.json");
+    graph.write(trace_text(trace, written.values(), written.previous()) + "\n");
+    graph.done();
     return folder;
   } catch (const FileError& problem) {
     warn_of_report(problem.what());

@@ -14,6 +14,8 @@
 ///     operation    what runs, in order: bytes read and written, bytes held while it runs, the
 ///                  numbers of the values that end with it
 ///     plan         the sums of those, and the most bytes held
+///   graph.json     the recorded graph with the values it starts from, to be run again and shrunk
+///                  (trace_file.h, tools/inspect minify)
 ///   launch.jsonl   its first run: the nanoseconds of each operation, and the arguments of each
 ///                  generated kernel
 ///   launch.bin     the memory that those kernels read, and what they left
@@ -25,11 +27,14 @@
 
 #include "jit/lower.h"
 #include "jit/program.h"
+#include "runtime/variable.h"
 
 namespace sinter::jit {
 
-/// Writes program.jsonl. \return the folder; empty where it could not be written.
+/// Writes program.jsonl and graph.json. `written`: the Variables whose new values the trace has.
+/// \return the folder; empty where it could not be written.
 std::string report_program(const std::string& directory, Level level, const Program& program,
-                           const Trace& trace, const LoweringRecord& record);
+                           const Trace& trace, const WrittenVariables& written,
+                           const LoweringRecord& record);
 
 }  // namespace sinter::jit

@@ -3,32 +3,12 @@
 #include <cmath>
 
 #include "jit/report_line.h"
+#include "jit/trace_file.h"
 #include "runtime/attributes.h"
 #include "runtime/foreach_body.h"
 
 namespace sinter::jit {
 namespace {
-
-/// Which member of a slot is in use (attributes.h).
-bool is_real(const Node& node, std::size_t slot) {
-  switch (node.op) {
-    case Op::constant:
-    case Op::arange: return is_floating(node.dtype);
-    case Op::pad: return slot == 0 && is_floating(node.dtype);
-    case Op::layer_norm:
-    case Op::layer_norm_grad:
-    case Op::rms_norm:
-    case Op::rms_norm_grad: return true;
-    case Op::cross_entropy:
-    case Op::cross_entropy_grad: return slot == 1;
-    case Op::dropout: return slot == 0;
-    case Op::attention:
-    case Op::attention_grad: return slot < 2;
-    case Op::foreach_map:
-      return is_floating(static_cast<const ForeachTrace&>(*node.payload).number_dtypes[slot]);
-    default: return false;
-  }
-}
 
 /// JSON has no infinity and no NaN.
 Json json_of(double value) {
@@ -37,10 +17,11 @@ Json json_of(double value) {
 }
 
 Json slots_of(const Node& node) {
+  const auto* body = dynamic_cast<const ForeachTrace*>(node.payload.get());
   Json slots = Json::array();
   for (std::size_t i = 0; i < node.slots().size(); ++i)
-    slots.push_back(is_real(node, i) ? json_of(node.slots()[i].real)
-                                     : Json(node.slots()[i].integer));
+    slots.push_back(is_real_slot(node.op, node.dtype, body, i) ? json_of(node.slots()[i].real)
+                                                               : Json(node.slots()[i].integer));
   return slots;
 }
 

@@ -30,7 +30,7 @@ run_by = {
     "build/bench/ops --host-only": "here",
     "build/tools/sinter-fuzz --minutes 60 --seed 1000": "tests/fuzz_program_test.py",
     "build/tools/sinter-fuzz --print 1000": "tests/fuzz_program_test.py",
-    "tools/inspect minify trace.jsonl": "tests/fuzz_program_test.py",
+    "tools/inspect minify graph.json": "tests/fuzz_program_test.py",
     "tools/cache list": "here",
     "tools/cache verify": "here",
     "tools/cache prune --to 256M": "here",

@@ -6,6 +6,7 @@
 #include "fuzz/draw_script.h"
 #include "fuzz/json.h"
 #include "fuzz/replay.h"
+#include "jit/statistics.h"
 #include "jit/trace.h"
 #include "jit/trace_file.h"
 #include "runtime/error.h"
@@ -13,6 +14,7 @@
 #include "runtime/grad.h"
 #include "runtime/ops.h"
 #include "runtime/variable.h"
+#include "tests/inspecting.h"
 #include "tests/temporary_directory.h"
 
 namespace sinter::fuzz {
@@ -142,6 +144,25 @@ TEST_CASE("a written Variable is an assignment in a trace") {
   const Script script = from_json(text);
   CHECK(script.steps[0].variable);
   CHECK(run(script, {}).size() == 2);
+}
+
+TEST_CASE("a trace directory has a graph that can be run again") {
+  const TemporaryDirectory directory;
+  const Variable cell(floats_of(5));
+  std::vector<std::byte> expected(sizeof(float));
+  {
+    const tests::Inspecting inspecting({.trace_directory = directory.path().string()});
+    cell.value().evaluate();
+    cell.set(tanh(cell.value()) * 2);
+    const Tensor loss = sum(exp(cell.value()));
+    reset_programs();
+    loss.read_bytes(expected);
+  }
+  std::size_t same = 0;  // the sum, and the sum without its axis
+  for (const auto& folder : std::filesystem::directory_iterator(directory.path()))
+    for (const Script& script : read_scripts(folder.path() / "graph.json"))
+      for (const Reading& reading : run(script, {})) same += reading.bytes == expected;
+  CHECK(same == 2);
 }
 
 TEST_CASE("large leaves are described by their range") {

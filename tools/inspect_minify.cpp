@@ -16,8 +16,11 @@ namespace {
 constexpr std::string_view usage =
     "usage: sinter-inspect minify FILE [--check NAME]\n"
     "\n"
-    "FILE has a graph on each line, as SINTER_TRACE_DIR writes them. The first one that differs\n"
-    "between levels, or ends with an error, is made as small as it still does and printed as C++.\n"
+    "FILE is a graph.json that SINTER_TRACE_DIR wrote, or has such a graph on each line. The "
+    "first\n"
+    "one that differs between levels, or ends with an error, is made as small as it still does "
+    "and\n"
+    "printed as C++.\n"
     "NAME is the check to try: meaning (interpret and eager), eager-threads, first (eager and the\n"
     "first call at fused), later (a second call, with other data), sizes (other sizes after the\n"
     "first ones), threads; all of them where it is left out.\n";
