@@ -356,8 +356,7 @@ class Fuser {
       refuse(i, from, "the groups together would be too large");
       return;
     }
-    const std::optional<Joined> joined = fit(i, from);
-    if (!joined) return;
+    if (!readers_fit(group, from) || !readers_fit(other, home)) return;
     int rows = group.rows;
     if (other.axes == group.axes) {
       if (rows >= 0 && other.rows >= 0 && rows != other.rows) {
@@ -379,6 +378,18 @@ class Fuser {
     }
     if (are_apart(home, from)) absorb(home, from, rows);
     else refuse(i, from, "something between them must run between");
+  }
+
+  /// Whether each member that reads group g could have joined it: some were refused, and are in
+  /// their own group for that.
+  bool readers_fit(const Group& readers, std::uint32_t g) {
+    return std::all_of(readers.members.begin(), readers.members.end(), [&](const Member& member) {
+      const auto& readings = readings_[member.id];
+      const bool reads = std::any_of(readings.begin(), readings.end(), [&](const Reading& reading) {
+        return is_member(reading.from, g);
+      });
+      return !reads || fit(member.id, g);
+    });
   }
 
   bool all_fit(const Group& group, int rows, int axes) const {

@@ -180,6 +180,27 @@ TEST_CASE("fused: what is as long as another value today may be longer tomorrow"
   }
 }
 
+TEST_CASE("fused: groups that meet do not join what one of them was refused") {
+  const auto check = [](const Recorded& record) {
+    CHECK(bytes_at(Level::eager, record) == bytes_at(Level::fused, record));
+  };
+  const Tensor x = made({6, 9}, 1), y = made({9}, 2);
+  // The product reads a sum over the rows, and meets what was summed.
+  check([&] {
+    const Tensor e = exp(x);
+    return std::vector{where(y > 0, e * sum(e, {0}), e)};
+  });
+  check([&] {
+    const Tensor e = exp(x), scaled = tanh(sum(e, {0})) * 2;
+    return std::vector{(e - scaled) * e, sum(e - scaled, {1})};
+  });
+  // The other reads values of rows along the columns.
+  check([&] {
+    const Tensor z = reshape(slice(x, 1, 0, 6), {6, 6}), e = exp(z), m = sum(e, {1}, true);
+    return std::vector{(transpose(m, 0, 1) * e + e) * m};
+  });
+}
+
 TEST_CASE("fused: one thread and two give the same bits") {
   const Tensor x = made({700, 90}, 1), g = made({700, 90}, 2);
   const auto record = [&] {
