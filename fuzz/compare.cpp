@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <set>
 
+#include "fuzz/vary.h"
 #include "jit/statistics.h"
 #include "runtime/element.h"
 
@@ -146,21 +146,9 @@ std::optional<std::string> find_difference(const Script& script, const std::vect
   return std::nullopt;
 }
 
-std::optional<Script> with_other_sizes(const Script& script) {
-  std::set<std::int64_t> sizes;
-  for (const Step& step : script.steps)
-    for (const std::int64_t size : step.shape)
-      if (size >= 2) sizes.insert(size);
-  for (const std::int64_t size : sizes) {
-    for (const std::int64_t other : {size + 1, size * 2 + 1, size * 2, size - 1}) {
-      if (other < 2) continue;
-      try {
-        return inferred(resized(script, size, other));
-      } catch (const UsageError&) {
-        // Some other size goes with this one.
-      }
-    }
-  }
+std::optional<Script> second_call(const Script& script, Check check) {
+  if (check == Check::later) return with_other_numbers(script);
+  if (check == Check::sizes) return with_other_sizes(script);
   return std::nullopt;
 }
 
@@ -171,11 +159,11 @@ std::optional<std::string> find_difference(const Script& script, Check check) {
   reset_programs();
   if (check == Check::first) return compare_runs(script, eager, fused);
   if (check == Check::threads) return compare_runs(script, {Level::fused, 1, 0}, fused);
+  const std::optional<Script> other = second_call(script, check);
+  if (!other) return std::nullopt;
   run(script, fused);
-  if (check == Check::later)
-    return compare_runs(script, {Level::eager, 1, 1}, {Level::fused, 2, 1});
-  const std::optional<Script> other = with_other_sizes(script);
-  return other ? compare_runs(*other, eager, fused) : std::nullopt;
+  const std::uint64_t turn = check == Check::later ? 1 : 0;
+  return compare_runs(*other, {Level::eager, 1, turn}, {Level::fused, 2, turn});
 }
 
 }  // namespace sinter::fuzz

@@ -14,7 +14,7 @@ enum class Check : std::uint8_t {
   meaning,        ///< interpret and eager
   eager_threads,  ///< eager on one thread and on two
   first,          ///< eager and the first call at fused
-  later,          ///< eager and a second call at fused, with other data
+  later,          ///< eager and a second call at fused, with other data and numbers
   sizes,          ///< eager and fused with other sizes, after a call at fused
   threads,        ///< fused on one thread and on two
 };
@@ -30,8 +30,8 @@ std::optional<Check> parse_check(std::string_view name);
 /// follows from them nothing is asked.
 std::optional<std::string> find_difference(const Script& script, Check check);
 
-/// The same with other sizes, where the Script has one that can be another.
-std::optional<Script> with_other_sizes(const Script& script);
+/// What the second call at fused runs, of the checks that make two; where there is such a Script.
+std::optional<Script> second_call(const Script& script, Check check);
 
 /// The first difference of two lists of readings of one Script.
 std::optional<std::string> find_difference(const Script& script, const std::vector<Reading>& left,

@@ -278,16 +278,14 @@ int main() {{ return sinter::compare(); }}
 
 std::string to_cpp(const Script& script, std::optional<Check> check, std::string_view heading) {
   std::string body, before;
-  std::optional<Script> other;
-  if (check == Check::sizes) other = with_other_sizes(script);
-  if (other) {
-    body = program_text(script, "first_sizes") + program_text(*other, "program");
+  const std::optional<Script> second = check ? second_call(script, *check) : std::nullopt;
+  if (second) {
+    body = program_text(script, "first_call") + program_text(*second, "program");
     before =
         "  set_level(Level::fused);\n"
-        "  first_sizes(0, [](const Tensor& tensor) { tensor.evaluate(); });\n";
+        "  first_call(0, [](const Tensor& tensor) { tensor.evaluate(); });\n";
   } else {
     body = program_text(script, "program");
-    if (check == Check::later) before = "  results(Level::fused, 2, 0);\n";
   }
   const auto uses = [&](std::string_view name) { return body.find(name) != std::string::npos; };
   std::string text = fmt::format("{}{}", heading, includes);

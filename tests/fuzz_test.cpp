@@ -5,6 +5,7 @@
 #include "fuzz/json.h"
 #include "fuzz/minify.h"
 #include "fuzz/replay.h"
+#include "fuzz/vary.h"
 #include "runtime/error.h"
 
 namespace sinter::fuzz {
@@ -142,6 +143,21 @@ TEST_CASE("programs with other sizes stay programs") {
     CHECK(other->steps.size() == script.steps.size());
   }
   CHECK(found > 25);
+}
+
+TEST_CASE("programs with other numbers have the same steps, dtypes and shapes") {
+  std::size_t changed = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    CAPTURE(seed);
+    const Script script = inferred(draw_script(seed, options_for(seed)));
+    const Script other = with_other_numbers(script), known = inferred(other);
+    changed += to_json(other) != to_json(script);
+    for (std::size_t i = 0; i < script.steps.size(); ++i) {
+      CHECK(known.steps[i].dtype == script.steps[i].dtype);
+      CHECK(known.steps[i].shape == script.steps[i].shape);
+    }
+  }
+  CHECK(changed > 80);
 }
 
 }  // namespace sinter::fuzz

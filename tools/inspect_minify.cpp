@@ -16,14 +16,16 @@ namespace {
 constexpr std::string_view usage =
     "usage: sinter-inspect minify FILE [--check NAME]\n"
     "\n"
-    "FILE is a graph.json that SINTER_TRACE_DIR wrote, or has such a graph on each line. The "
-    "first\n"
-    "one that differs between levels, or ends with an error, is made as small as it still does "
-    "and\n"
-    "printed as C++.\n"
-    "NAME is the check to try: meaning (interpret and eager), eager-threads, first (eager and the\n"
-    "first call at fused), later (a second call, with other data), sizes (other sizes after the\n"
-    "first ones), threads; all of them where it is left out.\n";
+    "FILE is a graph.json that SINTER_TRACE_DIR wrote, or has such a graph on each line. The\n"
+    "first one that differs between levels, or ends with an error, is made as small as it still\n"
+    "does and printed as C++. NAME is the check to try, all of them where it is left out:\n"
+    "\n"
+    "  meaning        interpret and eager\n"
+    "  eager-threads  eager on one thread and on two\n"
+    "  first          eager and the first call at fused\n"
+    "  later          eager and a second call at fused, with other data and numbers\n"
+    "  sizes          eager and fused with other sizes, after a call with these\n"
+    "  threads        fused on one thread and on two\n";
 
 /// Runs that a shrinking may take: each compiles kernels.
 constexpr int most_runs = 1000;
