@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
+#include "jit/list_fold.h"
 #include "jit/trace.h"
 #include "runtime/results.h"
 
@@ -32,6 +34,11 @@ struct Primitives {
   /// For each step of the trace what has its value. Not meaningful for one with several results,
   /// whose picks have them.
   std::vector<Operand> value_of;
+
+  /// What concatenations do with each operand before, and whether each primitive has become a part
+  /// of such a one: set by gather_folds().
+  std::map<PrimitiveId, ListFold> folds;
+  std::vector<bool> gathered;
 
   std::span<const Operand> operands_of(PrimitiveId i) const {
     return {operands.data() + first_operand[i], first_operand[i + 1] - first_operand[i]};

@@ -72,7 +72,8 @@ class Fuser {
         sizes_(as_trace_) {
     fusion_.group_of.assign(primitives.steps.size(), Fusion::alone);
     readings_.resize(primitives.steps.size());
-    for (PrimitiveId i = 0; i < primitives.steps.size(); ++i) join_sizes(as_trace_, i, sizes_);
+    for (PrimitiveId i = 0; i < primitives.steps.size(); ++i)
+      if (primitives.folds.count(i) == 0) join_sizes(as_trace_, i, sizes_);
   }
 
   Fusion run() {
@@ -88,7 +89,7 @@ class Fuser {
 
   bool may_join(PrimitiveId i) const {
     const Node& n = node(i);
-    if (is_empty(n.shape) || is_inlined(n)) return false;
+    if (is_empty(n.shape) || is_inlined(n) || primitives_.gathered[i]) return false;
     for (const Operand o : primitives_.operands_of(i))
       if (is_empty(shape(o))) return false;
     if (is_elementwise(n) || n.op == Op::random_uniform) return true;

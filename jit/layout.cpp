@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jit/gather_folds.h"
 #include "jit/simplify.h"
 
 namespace sinter::jit {
@@ -31,7 +32,7 @@ bool same_parts(const Primitives& a, const Primitives& b) {
     if (x.origin != y.origin || x.whole != y.whole) return false;
     return x.whole || (x.node->op == y.node->op && x.node->dtype == y.node->dtype);
   };
-  return a.operands == b.operands && a.first_operand == b.first_operand &&
+  return a.operands == b.operands && a.first_operand == b.first_operand && a.folds == b.folds &&
          std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(), same);
 }
 
@@ -46,6 +47,7 @@ void forget_nodes_of_trace(Primitives& primitives) {
 Layout make_layout(const Trace& trace) {
   Layout layout{layout_key(trace), decompose_trace(trace)};
   simplify(trace, layout.primitives);
+  gather_folds(trace, layout.primitives);
   return layout;
 }
 

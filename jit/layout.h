@@ -16,7 +16,7 @@ struct Layout {
   Primitives primitives;
 };
 
-/// Decomposes and simplifies.
+/// Decomposes, simplifies and gathers.
 Layout make_layout(const Trace& trace);
 
 /// The layouts of one Plan, those that were used last. Guarded by the launch lock.

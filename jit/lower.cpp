@@ -11,6 +11,7 @@
 namespace sinter::jit {
 namespace {
 
+/// A loop, and where its kernel is to be put.
 struct Built {
   const Loop* loop;
   kernels::LoopFunction* function;
@@ -22,6 +23,10 @@ std::vector<Built> all_loops(Plan& plan) {
   for (PlannedMap& map : plan.maps)
     for (std::size_t i = 0; i < map.loops.size(); ++i)
       all.push_back({&map.loops[i], &map.functions[i]});
+  for (PlannedFold& fold : plan.folds) {
+    all.push_back({&fold.loops.blocks, &fold.blocks});
+    all.push_back({&fold.loops.finish, &fold.finish});
+  }
   return all;
 }
 
@@ -44,9 +49,9 @@ class StageTimes {
   Clock::time_point last_ = Clock::now();
 };
 
-std::vector<KernelSource> emit_kernels(const std::vector<Built>& wanted) {
+std::vector<KernelSource> emit_kernels(const std::vector<Built>& loops) {
   std::vector<KernelSource> sources;
-  for (const Built& built : wanted) {
+  for (const Built& built : loops) {
     sources.push_back({built.loop->name, emit(*built.loop, "SINTER_KERNEL_NAME")});
     if (log_enabled(LogChannel::output_code))
       write_log({LogChannel::output_code, built.loop->name, sources.back().body, {}});
@@ -55,12 +60,12 @@ std::vector<KernelSource> emit_kernels(const std::vector<Built>& wanted) {
 }
 
 /// Compiles what is not compiled yet. \return false where there is no compiler.
-bool build_kernels(const std::vector<Built>& wanted, const std::vector<KernelSource>& sources) {
+bool build_kernels(const std::vector<Built>& loops, const std::vector<KernelSource>& sources) {
   static const std::string text = std::string(prelude()) + "using namespace sinter::kernels;\n";
   const auto functions = kernel_cache().load(sources, text, "strict");
   if (!functions) return false;
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    *wanted[i].function = reinterpret_cast<kernels::LoopFunction>((*functions)[i]);
+  for (std::size_t i = 0; i < loops.size(); ++i)
+    *loops[i].function = reinterpret_cast<kernels::LoopFunction>((*functions)[i]);
   return true;
 }
 
@@ -71,18 +76,15 @@ void record_kernels(LoweringRecord& record, const std::vector<Built>& built,
         {std::move(sources[i]), to_string(*built[i].loop), *built[i].function});
 }
 
-void log_plan(const Plan& plan) {
+void log_plan(const Plan& plan, const std::vector<Built>& loops) {
   write_log({LogChannel::plan,
              "plan",
              fmt::format("{} primitives became {} operations, of them {} generated kernels",
                          plan.first_value.size(), plan.operations.size(),
-                         plan.groups.size() + plan.maps.size()),
+                         plan.groups.size() + plan.maps.size() + plan.folds.size()),
              {}});
-  for (const PlannedGroup& group : plan.groups)
-    write_log({LogChannel::schedule, group.schedule.loop.name, to_string(group.schedule.loop), {}});
-  for (const PlannedMap& map : plan.maps)
-    for (const Loop& loop : map.loops)
-      write_log({LogChannel::schedule, loop.name, to_string(loop), {}});
+  for (const Built& built : loops)
+    write_log({LogChannel::schedule, built.loop->name, to_string(*built.loop), {}});
 }
 
 }  // namespace
@@ -96,8 +98,9 @@ std::shared_ptr<const Lowered> lower(const Trace& trace, LoweringRecord* record)
   if (record) record->fusion = fusion;
   Plan planned = plan(trace, layout.primitives, std::move(fusion));
   times.end("schedule and plan");
-  if (log_enabled(LogChannel::plan) || log_enabled(LogChannel::schedule)) log_plan(planned);
   const std::vector<Built> kernels = all_loops(planned);
+  if (log_enabled(LogChannel::plan) || log_enabled(LogChannel::schedule))
+    log_plan(planned, kernels);
   std::vector<KernelSource> sources = emit_kernels(kernels);
   times.end("emit");
   const bool built = !kernels.empty() && build_kernels(kernels, sources);

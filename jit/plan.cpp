@@ -230,6 +230,11 @@ class Planner {
         if (!needed_[unit.primitive]) continue;
         operation.primitive = unit.primitive;
         operation.map = map_of_[unit.primitive];
+        if (const auto fold = primitives_.folds.find(unit.primitive);
+            fold != primitives_.folds.end()) {
+          operation.fold = static_cast<std::uint32_t>(plan_.folds.size());
+          plan_.folds.push_back({schedule_fold(fold->second)});
+        }
         const Node& n = node(unit.primitive);
         operation.kernel = n.op == Op::pick ? EagerKernel{} : eager_kernel(n.op);
         fails = can_fail(n);

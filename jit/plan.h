@@ -12,16 +12,18 @@
 #include "jit/eager.h"
 #include "jit/map.h"
 #include "jit/schedule.h"
+#include "jit/schedule_fold.h"
 #include "kernels/loop_arguments.h"
 
 namespace sinter::jit {
 
 struct Operation {
-  static constexpr std::uint32_t no_group = UINT32_MAX, no_map = UINT32_MAX;
+  static constexpr std::uint32_t no_group = UINT32_MAX, no_map = UINT32_MAX, no_fold = UINT32_MAX;
 
-  PrimitiveId primitive = 0;         ///< what is run, unless it is a group or a map
+  PrimitiveId primitive = 0;         ///< what is run, unless it is a group, a map or a fold
   std::uint32_t group = no_group;    ///< the group that is run
   std::uint32_t map = no_map;        ///< the map that is run
+  std::uint32_t fold = no_fold;      ///< the sums of a list that are run
   EagerKernel kernel;                ///< of a primitive; run is null for views
   std::vector<std::uint32_t> dying;  ///< values nobody reads afterwards and nobody keeps
 };
@@ -40,12 +42,18 @@ struct PlannedMap {
   bool single = false;  ///< whether each position has one element, so that all can be one row
 };
 
+struct PlannedFold {
+  FoldLoops loops;
+  kernels::LoopFunction blocks = nullptr, finish = nullptr;
+};
+
 struct Plan {
   static constexpr std::uint32_t never = UINT32_MAX;
 
   std::vector<Operation> operations;
   std::vector<PlannedGroup> groups;
   std::vector<PlannedMap> maps;
+  std::vector<PlannedFold> folds;
   /// Values are numbered by primitive; those of primitive i begin at first_value[i].
   std::vector<std::uint32_t> first_value;
   std::uint32_t value_count = 0;

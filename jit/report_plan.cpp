@@ -24,12 +24,21 @@ const char* name_of(LoopOperand::Kind kind) {
   }
 }
 
-/// The kernels of a map, which come after those of the groups.
-Json kernels_of(const Plan& plan, std::uint32_t map) {
-  std::size_t first = plan.groups.size();
-  for (std::uint32_t before = 0; before < map; ++before) first += plan.maps[before].loops.size();
+/// The kernels of an operation: those of the groups come first, then those of maps and of folds.
+Json kernels_of(const Plan& plan, const Operation& operation) {
+  std::size_t first = plan.groups.size(), count = 1;
+  if (operation.group != Operation::no_group) {
+    first = operation.group;
+  } else if (operation.map != Operation::no_map) {
+    for (std::uint32_t m = 0; m < operation.map; ++m) first += plan.maps[m].loops.size();
+    count = plan.maps[operation.map].loops.size();
+  } else {
+    for (const PlannedMap& map : plan.maps) first += map.loops.size();
+    first += 2 * std::size_t{operation.fold};
+    count = 2;
+  }
   Json kernels = Json::array();
-  for (std::size_t k = 0; k < plan.maps[map].loops.size(); ++k) kernels.push_back(first + k);
+  for (std::size_t k = first; k < first + count; ++k) kernels.push_back(k);
   return kernels;
 }
 
@@ -49,12 +58,13 @@ void append_work(Json& record, const LiveValues& values, const Operation& operat
   const Plan& plan = values.plan();
   if (operation.group != Operation::no_group) {
     const ScheduledGroup& group = plan.groups[operation.group].schedule;
-    record["kernels"] = {operation.group};
+    record["kernels"] = kernels_of(plan, operation);
     record["name"] = group.loop.name;
     record["operands"] = operands_of(group);
     return;
   }
-  if (operation.map != Operation::no_map) record["kernels"] = kernels_of(plan, operation.map);
+  if (operation.map != Operation::no_map || operation.fold != Operation::no_fold)
+    record["kernels"] = kernels_of(plan, operation);
   record["primitive"] = operation.primitive;
   record["op"] = to_string(values.node(operation.primitive).op);
 }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "jit/group_launch.h"
+#include "jit/launch_fold.h"
 #include "jit/launch_map.h"
 #include "jit/live_values.h"
 #include "jit/value_memory.h"
@@ -81,6 +82,7 @@ class PlanRun {
     for (Observer* const observer : observers_) observer->before_operation(values_, operation);
     if (operation.group != Operation::no_group) run_group(plan_.groups[operation.group]);
     else if (operation.map != Operation::no_map) run_map(plan_.maps[operation.map]);
+    else if (operation.fold != Operation::no_fold) run_fold(operation);
     else run_primitive(operation);
     for (Observer* const observer : observers_)
       if (!observer->after_operation(values_, operation)) throw DataFault();
@@ -197,6 +199,20 @@ class PlanRun {
              p);
       }
     }
+  }
+
+  void run_fold(const Operation& operation) {
+    const std::uint32_t number = plan_.first_value[operation.primitive];
+    inputs_.clear();
+    for (const Operand o : primitives_.operands_of(operation.primitive))
+      inputs_.push_back(values_.view(o));
+    const Result result = values_.result(operation.primitive, 0);
+    Value& value = values_[number];
+    if (!value) value = obtain(number, result);
+    ++outcome_.kernels;
+    launch_fold(plan_.folds[operation.fold], inputs_,
+                {address(value, result.dtype), result.dtype, result.shape, value.strides},
+                observers_);
   }
 
   // A group.

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/adam.h"
@@ -218,6 +219,61 @@ TEST_CASE("fused maps: what is clipped is clipped where it is read") {
       CAPTURE(halves);
       CHECK(steps(Level::eager, hold, halves) == steps(Level::fused, hold, halves));
     }
+}
+
+TEST_CASE("fused maps: the norms of a list of tensors, however large, are one kernel") {
+  for (const DType dtype : {f32, bf16, f64}) {
+    CAPTURE(to_string(dtype));
+    Tensors list = of_many_sizes(1, dtype);
+    list.erase(list.begin());  // the norm of no elements is another op
+    for (const Shape& shape : {Shape{}, Shape{4096}, Shape{3, 4096}, Shape{70, 1000}})
+      list.push_back(made(shape, 9, dtype));
+    list.push_back(transpose(list.back()));
+    const auto norms = [&] {
+      Tensors all;
+      for (const Tensor& tensor : list) all.push_back(cast(norm(tensor), f32));
+      return stack(all);
+    };
+    check_bits([&] { return Lists{{norms(), sum(norms())}}; });
+    const auto sums = [&] {
+      Tensors all;
+      for (const Tensor& tensor : list) all.push_back(unsqueeze(sum(tensor), 0));
+      return Lists{{concatenate(all, 0)}};
+    };
+    check_bits(sums);
+    list.push_back(zeros({0, 5}, dtype));
+    check_bits(sums);
+    list.pop_back();
+    const AtLevel fused(Level::fused);
+    const Tensor wanted = norms();
+    CHECK(kernels_of([&] { wanted.evaluate(); }) == 1);
+  }
+  const Tensor a = made({40, 500}, 1), b = made({90}, 2);
+  check_bits([&] {  // one of them is held, and another is of something else
+    const Tensor first = norm(a), second = norm(b);
+    return Lists{{stack({first, second}), stack({norm(a), sum(b)}), second}};
+  });
+}
+
+TEST_CASE("fused maps: Adam with clipping is four kernels") {
+  const AtLevel fused(Level::fused);
+  std::vector<Variable> parameters;
+  for (const Shape& shape : {Shape{300, 200}, Shape{70}, Shape{}, Shape{9000}})
+    parameters.emplace_back(made(shape, 1));
+  models::Adam adam(parameters, models::AdamOptions{});
+  for (const bool held : {false, true}) {
+    Tensors gradients;
+    for (const Variable& parameter : parameters) gradients.push_back(made(parameter.shape(), 2));
+    const auto step = [&] {
+      Tensors clipped = gradients;
+      const Tensor norm = models::clip_by_global_norm(clipped, 1);
+      if (held) adam.step(clipped);
+      else adam.step(std::exchange(clipped, {}));
+      CHECK(norm.item<float>() > 1);
+    };
+    step();
+    CHECK(kernels_of(step) == 4);
+  }
 }
 
 TEST_CASE("fused maps: one map that reads another's list is one kernel with it") {

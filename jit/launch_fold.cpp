@@ -1,0 +1,108 @@
+#include "jit/launch_fold.h"
+
+#include <cstring>
+
+#include "jit/launch.h"
+#include "jit/value_memory.h"
+
+namespace sinter::jit {
+namespace {
+
+using kernels::ConstView;
+
+/// Elements whose sum is one of those of the next pass (kernels/reduce.h).
+constexpr std::int64_t row_block = 4096;
+
+/// A tensor of no elements has a block whose sum is 0.
+std::int64_t block_count(const Shape& shape) {
+  return std::max<std::int64_t>(1, (element_count(shape) + row_block - 1) / row_block);
+}
+
+kernels::LoopAccess access(const void* base, std::int64_t row_stride, std::int64_t column_stride) {
+  kernels::LoopAccess access{};
+  access.base = const_cast<void*>(base);
+  access.row_strides[0] = row_stride;
+  access.column_stride = column_stride;
+  return access;
+}
+
+class FoldLaunch {
+ public:
+  FoldLaunch(const PlannedFold& fold, std::span<const ConstView> tensors, Observers observers)
+      : fold_(fold), observers_(observers) {
+    std::int64_t blocks = 0;
+    for (const ConstView& tensor : tensors) blocks += block_count(tensor.shape);
+    const DType compute = fold.loops.blocks.accesses[1].dtype;
+    item_ = static_cast<std::int64_t>(item_size(compute));
+    sums_ = allocate({compute, {blocks}});
+    parts_.reserve(2 * tensors.size());
+    std::byte* sums = address(sums_, compute);
+    for (const ConstView& tensor : tensors) {
+      add_tensor(tensor, sums);
+      sums += block_count(tensor.shape) * item_;
+    }
+    launch_parts();
+  }
+
+  void finish(std::span<const ConstView> tensors, const kernels::View& output) {
+    parts_.clear();
+    const std::byte* sums = sums_.storage->data();
+    auto* result = static_cast<std::byte*>(output.data);
+    for (const ConstView& tensor : tensors) {
+      const std::int64_t blocks = block_count(tensor.shape);
+      add(fold_.loops.finish, fold_.finish, {}, blocks, {access(sums, 0, 1), access(result, 0, 0)});
+      sums += blocks * item_;
+      result += item_size(output.dtype);
+    }
+    launch_parts();
+  }
+
+ private:
+  void launch_parts() {
+    for (Observer* const observer : observers_) observer->before_launch(parts_);
+    launch_together(parts_);
+    for (Observer* const observer : observers_) observer->after_launch(parts_);
+  }
+
+  /// The whole blocks are rows, and what is left is another.
+  void add_tensor(const ConstView& tensor, std::byte* sums) {
+    const std::int64_t count = element_count(tensor.shape), whole = count / row_block;
+    if (count == 0) std::memset(sums, 0, static_cast<std::size_t>(item_));
+    const void* elements = tensor.data;
+    if (!is_contiguous(tensor.shape, tensor.strides)) {
+      copies_.push_back(packed(tensor));
+      elements = copies_.back().storage->data();
+    }
+    const auto* bytes = static_cast<const std::byte*>(elements);
+    const auto add_rows = [&](std::int64_t first, std::int64_t rows, std::int64_t columns) {
+      const std::int64_t skipped =
+          first * row_block * static_cast<std::int64_t>(item_size(tensor.dtype));
+      if (rows * columns > 0)
+        add(fold_.loops.blocks, fold_.blocks, {rows}, columns,
+            {access(bytes + skipped, row_block, 1), access(sums + first * item_, 1, 0)});
+    };
+    add_rows(0, whole, row_block);
+    add_rows(whole, 1, count % row_block);
+  }
+
+  void add(const Loop& loop, kernels::LoopFunction function, const Shape& rows,
+           std::int64_t columns, std::vector<kernels::LoopAccess> accesses) {
+    parts_.push_back({&loop, function, {rows, columns, std::move(accesses), {}}});
+  }
+
+  const PlannedFold& fold_;
+  const Observers observers_;
+  std::int64_t item_ = 0;  // bytes of a block's sum
+  Value sums_;
+  std::vector<Value> copies_;
+  std::vector<LaunchPart> parts_;
+};
+
+}  // namespace
+
+void launch_fold(const PlannedFold& fold, std::span<const ConstView> tensors,
+                 const kernels::View& output, Observers observers) {
+  FoldLaunch(fold, tensors, observers).finish(tensors, output);
+}
+
+}  // namespace sinter::jit
