@@ -211,7 +211,8 @@ class Scheduler {
       if (!is_column(i)) return of_row_.at(i);
       const auto known = made.find(i);
       if (known != made.end()) return known->second;
-      const Emitted value = apply(i, [&](const Reading& r) { return picked(r, place, made); });
+      const Emitted value = apply(
+          i, [&](const Reading& r) { return picked(r, place, made); }, place);
       made.emplace(i, value);
       return value;
     }
@@ -304,15 +305,17 @@ class Scheduler {
 
   // Both.
 
-  /// An elementwise op on what `operand(reading)` gives, computed and rounded as the op is.
+  /// An elementwise op on what `operand(reading)` gives, computed and rounded as the op is; of one
+  /// column of the row where a row section picks it.
   template <class OperandOf>
-  Emitted apply(PrimitiveId i, OperandOf operand) {
+  Emitted apply(PrimitiveId i, OperandOf operand, ValueId column = no_value) {
     const Node& n = node(i);
     const std::vector<Reading>& readings = planned_.at(i).readings;
     if (n.op == Op::random_uniform) {
       const int depth = planned_.at(i).role == Role::row ? group_.rows : group_.axes;
-      const ValueId place =
+      const ValueId first =
           builder_.coordinate(coordinate({{i & 0x7fffffffu, 0}, axes_between(0, depth)}));
+      const ValueId place = column == no_value ? first : builder_.apply(Op::add, first, column);
       const auto [seed, draw] = draws_.at(i);
       return {builder_.uniform(place, seed, draw), DType::f32};
     }

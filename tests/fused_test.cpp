@@ -201,6 +201,18 @@ TEST_CASE("fused: groups that meet do not join what one of them was refused") {
   });
 }
 
+TEST_CASE("fused: a target's logit is dropped as it is in its row") {
+  const Tensor logits = made({40, 9}, 1);
+  std::vector<std::int64_t> classes;
+  for (std::int64_t row = 0; row < 40; ++row) classes.push_back(row % 9);
+  const Tensor targets = from_host(classes, {40});
+  const auto record = [&] {
+    Generator generator(5);
+    return std::vector{cross_entropy(dropout(logits, 0.5, generator), targets)};
+  };
+  CHECK(bytes_at(Level::eager, record) == bytes_at(Level::fused, record));
+}
+
 TEST_CASE("fused: one thread and two give the same bits") {
   const Tensor x = made({700, 90}, 1), g = made({700, 90}, 2);
   const auto record = [&] {
