@@ -12,19 +12,22 @@ namespace {
 
 std::atomic<std::uint64_t> next_order{1};
 
-/// Held for a few instructions at a time: a list link or unlink.
+/// Held for a few instructions at a time: a list link or unlink. Nobody is woken, which is a system
+/// call, but where somebody waits.
 class SpinLock {
  public:
   void lock() {
-    while (flag_.test_and_set(std::memory_order_acquire)) flag_.wait(true);
+    std::uint32_t expected = free;
+    if (state_.compare_exchange_strong(expected, held, std::memory_order_acquire)) return;
+    while (state_.exchange(waited_for, std::memory_order_acquire) != free) state_.wait(waited_for);
   }
   void unlock() {
-    flag_.clear(std::memory_order_release);
-    flag_.notify_one();
+    if (state_.exchange(free, std::memory_order_release) == waited_for) state_.notify_one();
   }
 
  private:
-  std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
+  static constexpr std::uint32_t free = 0, held = 1, waited_for = 2;
+  std::atomic<std::uint32_t> state_{free};
 };
 
 }  // namespace
