@@ -13,7 +13,7 @@ namespace {
 
 /// Sizes around what vectors, blocks and parts of the kernels are cut into.
 constexpr std::int64_t common_sizes[] = {1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 17, 24, 31, 33};
-constexpr std::int64_t rare_sizes[] = {0,   63,  64,   65,   127,  128,  129,  255,
+constexpr std::int64_t rare_sizes[] = {0,   0,   63,   64,   65,   127,  128,  129, 255,
                                        257, 511, 1023, 1025, 4095, 4097, 8191, 8193};
 constexpr std::int64_t most_elements = 1 << 15;
 

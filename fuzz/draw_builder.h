@@ -94,6 +94,7 @@ void draw_loss(DrawBuilder& builder);
 void draw_product(DrawBuilder& builder);
 void draw_attention(DrawBuilder& builder);
 void draw_foreach(DrawBuilder& builder);
+void draw_idiom(DrawBuilder& builder);
 void draw_gradient(DrawBuilder& builder);
 void draw_write(DrawBuilder& builder);
 

@@ -15,11 +15,11 @@ struct Family {
 };
 
 constexpr Family families[] = {
-    {draw_unary, 16},          {draw_binary, 24},    {draw_select, 5}, {draw_cast, 5},
-    {draw_generator, 2},       {draw_view, 10},      {draw_join, 4},   {draw_order, 3},
-    {draw_index, 4},           {draw_reduction, 14}, {draw_norm, 8},   {draw_loss, 2},
-    {draw_gradient, 6},        {draw_foreach, 3},    {draw_write, 4},  {draw_product, 3, true},
-    {draw_attention, 1, true},
+    {draw_unary, 16},        {draw_binary, 24},         {draw_select, 5},  {draw_cast, 5},
+    {draw_generator, 2},     {draw_view, 10},           {draw_join, 4},    {draw_order, 3},
+    {draw_index, 4},         {draw_reduction, 14},      {draw_norm, 8},    {draw_loss, 2},
+    {draw_idiom, 4},         {draw_gradient, 6},        {draw_foreach, 3}, {draw_write, 4},
+    {draw_product, 3, true}, {draw_attention, 1, true},
 };
 
 const Family& draw_family(DrawBuilder& builder) {

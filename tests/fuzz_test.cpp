@@ -1,7 +1,11 @@
 // Random programs at all levels: the same bits and the same errors; what fails is shrunk.
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <csignal>
 
 #include "fuzz/draw_script.h"
+#include "fuzz/isolated.h"
 #include "fuzz/json.h"
 #include "fuzz/minify.h"
 #include "fuzz/replay.h"
@@ -115,6 +119,17 @@ TEST_CASE("an error shrinks to the step that has it") {
   CHECK(small.script.steps.size() == 3);
   CHECK(small.script.steps[2].op == Op::take);
   CHECK(small.script.outputs == std::vector<std::size_t>{2});
+}
+
+TEST_CASE("a check in a process of its own tells of crashes too") {
+  CHECK_FALSE(isolated([] { return std::nullopt; }));
+  CHECK(isolated([] { return std::string(100000, 'x'); }) == std::string(100000, 'x'));
+  CHECK(isolated([]() -> std::optional<std::string> { throw Error("no"); }) == "threw: no");
+  CHECK(isolated([]() -> std::optional<std::string> {
+          std::raise(SIGSEGV);
+          return std::nullopt;
+        }) == "crashed: signal 11");
+  CHECK(isolated([]() -> std::optional<std::string> { ::_exit(3); }) == "crashed: ended by itself");
 }
 
 TEST_CASE("what a check finds is named") {
