@@ -19,7 +19,8 @@ struct Name {
 };
 constexpr Name names[] = {{Check::meaning, "meaning"}, {Check::eager_threads, "eager-threads"},
                           {Check::first, "first"},     {Check::later, "later"},
-                          {Check::sizes, "sizes"},     {Check::threads, "threads"}};
+                          {Check::sizes, "sizes"},     {Check::rounds, "rounds"},
+                          {Check::threads, "threads"}};
 
 template <typename T>
 T item_of(const Reading& reading, std::size_t i) {
@@ -101,7 +102,8 @@ std::vector<Rule> loose_rules(const Script& script) {
   for (const std::size_t output : script.outputs) rules.push_back(rule(output));
   // A failed write takes all others back, so Variables say no more than all steps together.
   const bool any = std::find(library.begin(), library.end(), true) != library.end();
-  rules.resize(script.outputs.size() + script.steps.size(), any ? Rule::nothing : Rule::bits);
+  rules.resize(script.outputs.size() + written_leaves(script).size(),
+               any ? Rule::nothing : Rule::bits);
   return rules;
 }
 
@@ -135,13 +137,17 @@ std::optional<Check> parse_check(std::string_view text) {
 std::optional<std::string> find_difference(const Script& script, const std::vector<Reading>& left,
                                            const std::vector<Reading>& right, bool library_exact) {
   const std::vector<Rule> loose = loose_rules(script);
+  const std::vector<std::size_t> leaves = written_leaves(script);
   for (std::size_t i = 0; i < left.size(); ++i) {
-    const auto problem = compare(left[i], right[i], library_exact ? Rule::bits : loose[i]);
+    const std::size_t place = i % loose.size(), outputs = script.outputs.size();
+    const auto problem = compare(left[i], right[i], library_exact ? Rule::bits : loose[place]);
     if (!problem) continue;
-    const std::string what = i < script.outputs.size()
-                                 ? fmt::format("step {}", script.outputs[i])
-                                 : fmt::format("Variable {}", i - script.outputs.size());
-    return fmt::format("{}: {}", what, *problem);
+    const std::string what = place < outputs
+                                 ? fmt::format("step {}", script.outputs[place])
+                                 : fmt::format("Variable of step {}", leaves[place - outputs]);
+    const std::size_t round = i / loose.size();
+    return fmt::format("{}{}: {}", what, round > 0 ? fmt::format(", round {}", round) : "",
+                       *problem);
   }
   return std::nullopt;
 }
@@ -158,6 +164,9 @@ std::optional<std::string> find_difference(const Script& script, Check check) {
   if (check == Check::eager_threads) return compare_runs(script, eager, {Level::eager, 2, 0});
   reset_programs();
   if (check == Check::first) return compare_runs(script, eager, fused);
+  if (check == Check::rounds && written_leaves(script).empty()) return std::nullopt;
+  if (check == Check::rounds)
+    return compare_runs(script, {Level::eager, 1, 0, rounds}, {Level::fused, 2, 0, rounds});
   if (check == Check::threads) return compare_runs(script, {Level::fused, 1, 0}, fused);
   const std::optional<Script> other = second_call(script, check);
   if (!other) return std::nullopt;

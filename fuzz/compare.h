@@ -16,10 +16,16 @@ enum class Check : std::uint8_t {
   first,          ///< eager and the first call at fused
   later,          ///< eager and a second call at fused, with other data and numbers
   sizes,          ///< eager and fused with other sizes, after a call at fused
+  rounds,         ///< eager and fused, several times on the same Variables
   threads,        ///< fused on one thread and on two
 };
 inline constexpr Check all_checks[] = {Check::meaning, Check::eager_threads, Check::first,
-                                       Check::later,   Check::sizes,         Check::threads};
+                                       Check::later,   Check::sizes,         Check::rounds,
+                                       Check::threads};
+
+/// How often the check of this name runs the steps: by the last one a Variable has been written and
+/// read, and its old memory used again.
+inline constexpr int rounds = 3;
 
 std::string_view to_string(Check check);
 std::optional<Check> parse_check(std::string_view name);

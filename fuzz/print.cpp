@@ -178,8 +178,7 @@ std::string step_text(const Script& script, std::size_t i) {
   switch (step.kind) {
     case StepKind::leaf:
       if (!step.variable) return fmt::format("  Tensor v{} = {};\n", i, leaf_text(step));
-      return fmt::format("  const Variable cell{0}({1});\n  Tensor v{0} = cell{0}.value();\n", i,
-                         leaf_text(step));
+      return fmt::format("  Tensor v{0} = cell{0}.value();\n", i);
     case StepKind::gradient:
       return fmt::format("  Tensor v{0} = gradient(v{1}, v{2});\n", i, step.operands[0],
                          step.operands[1]);
@@ -222,26 +221,47 @@ std::string release_text(const Script& script, std::size_t end, std::vector<bool
   return tensors.empty() ? text : text + "  " + tensors + "Tensor();\n";
 }
 
-/// The function that records the Script and reads its outputs.
-std::string program_text(const Script& script, std::string_view name) {
-  std::string text = fmt::format(
-      "\n/// Calls read with each value in question.\ntemplate <typename Read>\n"
-      "void {}([[maybe_unused]] std::uint64_t turn, const Read& read) {{\n",
-      name);
+std::string cell_text(const Script& script, std::size_t leaf) {
+  return fmt::format("  const Variable cell{}({});\n", leaf, leaf_text(script.steps[leaf]));
+}
+
+/// The steps, and what is read in the end. `with_cells`: Variables are made where they are read.
+std::string steps_text(const Script& script, bool with_cells) {
+  std::string text;
   std::vector<bool> released(script.steps.size(), false);
   for (std::size_t i = 0; i < script.steps.size(); ++i) {
     if (script.steps[i].kind == StepKind::evaluate) text += release_text(script, i, released);
+    if (script.steps[i].variable && with_cells) text += cell_text(script, i);
     text += step_text(script, i);
   }
   text += release_text(script, script.steps.size(), released);
   for (const std::size_t output : script.outputs) text += fmt::format("  read(v{});\n", output);
-  std::vector<std::size_t> cells;
-  for (const Step& step : script.steps)
-    if (step.kind == StepKind::assign &&
-        std::find(cells.begin(), cells.end(), step.operands[0]) == cells.end())
-      cells.push_back(step.operands[0]);
-  for (const std::size_t cell : cells) text += fmt::format("  read(cell{}.value());\n", cell);
-  return text + "}\n";
+  for (const std::size_t leaf : written_leaves(script))
+    text += fmt::format("  read(cell{}.value());\n", leaf);
+  return text;
+}
+
+/// The steps several times, on Variables made before.
+std::string rounds_text(const Script& script, int rounds) {
+  std::string text;
+  for (std::size_t i = 0; i < script.steps.size(); ++i)
+    if (script.steps[i].variable) text += cell_text(script, i);
+  text +=
+      fmt::format("  for (const std::uint64_t end = turn + {}; turn < end; ++turn) {{\n", rounds);
+  std::string steps = steps_text(script, false);
+  for (std::size_t at = 0; at < steps.size(); at = steps.find('\n', at) + 1) {
+    steps.insert(at, "  ");
+    at += 2;
+  }
+  return text + steps + "  }\n";
+}
+
+/// The function that records the Script and reads its outputs.
+std::string program_text(const Script& script, std::string_view name, int rounds) {
+  return fmt::format(
+      "\n/// Calls read with each value in question.\ntemplate <typename Read>\n"
+      "void {}([[maybe_unused]] std::uint64_t turn, const Read& read) {{\n{}}}\n",
+      name, rounds > 1 ? rounds_text(script, rounds) : steps_text(script, true));
 }
 
 constexpr std::string_view printing_main = R"(
@@ -280,12 +300,12 @@ std::string to_cpp(const Script& script, std::optional<Check> check, std::string
   std::string body, before;
   const std::optional<Script> second = check ? second_call(script, *check) : std::nullopt;
   if (second) {
-    body = program_text(script, "first_call") + program_text(*second, "program");
+    body = program_text(script, "first_call", 1) + program_text(*second, "program", 1);
     before =
         "  set_level(Level::fused);\n"
         "  first_call(0, [](const Tensor& tensor) { tensor.evaluate(); });\n";
   } else {
-    body = program_text(script, "program");
+    body = program_text(script, "program", check == Check::rounds ? rounds : 1);
   }
   const auto uses = [&](std::string_view name) { return body.find(name) != std::string::npos; };
   std::string text = fmt::format("{}{}", heading, includes);

@@ -55,6 +55,12 @@ class Recorder {
     if (purpose != Purpose::run) last_use_.assign(script.steps.size(), kept);
   }
 
+  /// The steps once more, on the Variables there are and with other data.
+  void begin_round() {
+    ++turn_;
+    results_.assign(script_.steps.size(), {});
+  }
+
   void record_all() {
     for (std::size_t i = 0; i < script_.steps.size(); ++i) {
       results_[i] = take(i);
@@ -92,6 +98,7 @@ class Recorder {
 
   Tensor leaf(std::size_t i) {
     const Step& step = script_.steps[i];
+    if (cells_[i]) return cells_[i]->value();  // of a round before
     const Tensor tensor = infers_ ? placeholder(step.dtype, step.shape) : leaf_tensor(step, turn_);
     if (!step.variable) return tensor;
     cells_[i].emplace(tensor);
@@ -148,15 +155,6 @@ Reading read(const Tensor& tensor) {
   return reading;
 }
 
-std::vector<std::size_t> written_leaves(const Script& script) {
-  std::vector<std::size_t> leaves;
-  for (const Step& step : script.steps)
-    if (step.kind == StepKind::assign &&
-        std::find(leaves.begin(), leaves.end(), step.operands[0]) == leaves.end())
-      leaves.push_back(step.operands[0]);
-  return leaves;
-}
-
 /// Puts level and threads back.
 class Setting {
  public:
@@ -201,13 +199,11 @@ Script without_effects(Script script) {
   return script;
 }
 
-/// What the script records, evaluates and reads: `outputs`, then the Variables.
-std::vector<Reading> run_and_read(const Script& script, std::uint64_t turn,
-                                  std::span<const std::size_t> outputs, Recorder::Purpose purpose) {
+/// What one round gives: `outputs`, then the Variables.
+std::vector<Reading> read_round(Recorder& recorder, std::span<const std::size_t> outputs,
+                                const std::vector<std::size_t>& leaves) {
   std::vector<Reading> readings;
-  const std::vector<std::size_t> leaves = written_leaves(script);
   try {
-    Recorder recorder(script, turn, purpose);
     recorder.record_all();
     for (const std::size_t output : outputs) readings.push_back(read(recorder.value(output)));
     for (const std::size_t leaf : leaves) readings.push_back(read(recorder.written(leaf).value()));
@@ -216,8 +212,25 @@ std::vector<Reading> run_and_read(const Script& script, std::uint64_t turn,
     failed.error = describe_error();
     readings.assign(outputs.size() + leaves.size(), failed);
   }
-  end_writes();
   return readings;
+}
+
+/// What the script records, evaluates and reads.
+std::vector<Reading> run_and_read(const Script& script, const RunOptions& options,
+                                  std::span<const std::size_t> outputs, Recorder::Purpose purpose) {
+  const Setting setting(options);
+  const std::vector<std::size_t> leaves = written_leaves(script);
+  std::vector<Reading> all;
+  {
+    Recorder recorder(script, options.turn, purpose);
+    for (int round = 0; round < options.rounds; ++round) {
+      if (round > 0) recorder.begin_round();
+      const std::vector<Reading> readings = read_round(recorder, outputs, leaves);
+      all.insert(all.end(), readings.begin(), readings.end());
+    }
+  }
+  end_writes();
+  return all;
 }
 
 }  // namespace
@@ -228,15 +241,13 @@ Tensor placeholder(DType dtype, const Shape& shape) {
 }
 
 std::vector<Reading> run(const Script& script, const RunOptions& options) {
-  const Setting setting(options);
-  return run_and_read(script, options.turn, script.outputs, Recorder::Purpose::run);
+  return run_and_read(script, options, script.outputs, Recorder::Purpose::run);
 }
 
 std::vector<Reading> run_all(const Script& script) {
-  const Setting setting({Level::interpret, 1, 0});
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < script.steps.size(); ++i) all.push_back(i);
-  return run_and_read(script, 0, all, Recorder::Purpose::run_all);
+  return run_and_read(script, {.level = Level::interpret}, all, Recorder::Purpose::run_all);
 }
 
 std::vector<Tensor> record(const Script& script) {

@@ -24,10 +24,11 @@ struct RunOptions {
   Level level = Level::eager;
   int threads = 1;
   std::uint64_t turn = 0;  ///< other drawn data for each
+  int rounds = 1;          ///< how often the steps run, on the same Variables and other data
 };
 
-/// One Reading for each output, then one for the last value of each Variable that was written.
-/// What recording or evaluating throws becomes the error of all that is then missing.
+/// For each round one Reading for each output, then one for each Variable that was written. What
+/// recording or evaluating throws becomes the error of all that is then missing.
 std::vector<Reading> run(const Script& script, const RunOptions& options);
 
 /// The readings of all steps at the level interpret: values to put in a step's place.

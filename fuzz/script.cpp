@@ -154,6 +154,15 @@ std::optional<std::string> find_flaw(const Script& script) {
   return std::nullopt;
 }
 
+std::vector<std::size_t> written_leaves(const Script& script) {
+  std::vector<std::size_t> leaves;
+  for (const Step& step : script.steps)
+    if (step.kind == StepKind::assign &&
+        std::find(leaves.begin(), leaves.end(), step.operands[0]) == leaves.end())
+      leaves.push_back(step.operands[0]);
+  return leaves;
+}
+
 Script pruned(const Script& script) {
   std::vector<bool> needed(script.steps.size(), false);
   for (const std::size_t output : script.outputs) needed[output] = true;

@@ -59,6 +59,9 @@ bool is_number(const Step& step);
 /// (shapes, dtypes) is not asked.
 std::optional<std::string> find_flaw(const Script& script);
 
+/// The leaves whose Variables are written, in the order of their first write.
+std::vector<std::size_t> written_leaves(const Script& script);
+
 /// The same without the steps that no output, and no written Variable, depends on.
 Script pruned(const Script& script);
 

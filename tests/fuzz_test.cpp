@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 
 #include "fuzz/draw_script.h"
 #include "fuzz/isolated.h"
@@ -145,6 +146,25 @@ TEST_CASE("what a check finds is named") {
   right = left;
   right[0].error = "UsageError: exp";
   CHECK(find_difference(script, left, right, true));
+}
+
+TEST_CASE("rounds go on with the Variables of the one before") {
+  Script script;
+  Contents one;
+  one.low = one.high = 1;
+  script.steps = {make_leaf(f32, {1}, one), make_op(Op::add, {0, 0}), Step{}};
+  script.steps[0].variable = true;
+  script.steps[2].kind = StepKind::assign;
+  script.steps[2].operands = {0, 1};
+  for (const Level level : {Level::interpret, Level::eager, Level::fused}) {
+    const std::vector<Reading> readings = run(script, {level, 1, 0, 3});
+    REQUIRE(readings.size() == 3);
+    float last = 0;
+    std::memcpy(&last, readings[2].bytes.data(), sizeof last);
+    CHECK(last == 8);
+  }
+  CHECK(written_leaves(script) == std::vector<std::size_t>{0});
+  CHECK_FALSE(find_difference(script, Check::rounds));
 }
 
 TEST_CASE("programs with other sizes stay programs") {

@@ -25,6 +25,7 @@ constexpr std::string_view usage =
     "  first          eager and the first call at fused\n"
     "  later          eager and a second call at fused, with other data and numbers\n"
     "  sizes          eager and fused with other sizes, after a call with these\n"
+    "  rounds         eager and fused, three times on the same Variables\n"
     "  threads        fused on one thread and on two\n";
 
 /// Runs that a shrinking may take: each compiles kernels.
