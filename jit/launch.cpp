@@ -15,10 +15,10 @@ namespace {
 constexpr std::int64_t unit_elements = 8192;
 /// Columns in a piece of a long row; a multiple of the vector.
 constexpr std::int64_t piece_columns = 8192;
-/// What starting a unit costs, in elements.
-constexpr std::int64_t unit_start = 256;
 /// The same where rows are summed.
 constexpr std::int64_t summed_piece_columns = 1024;
+/// What starting a unit costs, in elements.
+constexpr std::int64_t unit_start = 256;
 
 void cut_into_units(const Loop& loop, kernels::LoopArguments& arguments) {
   const bool sums = loop.adds_rows();

@@ -39,6 +39,8 @@ struct PlannedMap {
   std::vector<Loop> loops;   ///< one for each way in which positions lie in memory
   std::vector<kernels::LoopFunction> functions;
   std::vector<std::uint32_t> loop_of;  ///< of each position
+  /// Of each operand, whether several positions read it: all of them the shared ones.
+  std::vector<bool> read_by_several;
   bool single = false;  ///< whether each position has one element, so that all can be one row
 };
 

@@ -167,14 +167,12 @@ class PlanRun {
     inputs_.clear();
     outputs_.clear();
     for (const Operand o : map.operands) inputs_.push_back(values_.view(o));
-    const std::vector<bool> several =
-        read_at_several_positions(map.operands, map.lists(), map.length);
     for_results(planned, [&](std::uint32_t number, const Result& result, std::size_t position) {
       Value& value = values_[number];
       // Numbers are not worth that what comes later has to be reserved.
-      for (std::size_t s = position; !planned.single && !value && s < several.size();
+      for (std::size_t s = position; !planned.single && !value && s < map.lists() * map.length;
            s += map.length)
-        if (!several[s]) donate(map.operands[s], number, result);
+        if (!planned.read_by_several[s]) donate(map.operands[s], number, result);
       if (!value) value = obtain(number, result);
       outputs_.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
     });

@@ -43,15 +43,22 @@ std::vector<Stored> stored_by(const Plan& plan, const Operation& operation) {
     for (std::size_t r = 0; r < planned.map.results.size(); ++r)
       for (std::size_t p = 0; planned.wanted[r] && p < planned.map.length; ++p)
         stored.push_back({planned.map.results[r].primitive, planned.map.results[r].index[p]});
+  } else if (operation.fold != Operation::no_fold) {
+    stored.push_back({operation.primitive, 0});
   }
   std::stable_sort(stored.begin(), stored.end(),
                    [](const Stored& a, const Stored& b) { return a.primitive < b.primitive; });
   return stored;
 }
 
-std::vector<Operand> read_by(const Plan& plan, const Operation& operation) {
+std::vector<Operand> read_by(const LiveValues& values, const Operation& operation) {
+  const Plan& plan = values.plan();
   if (operation.map != Operation::no_map) return plan.maps[operation.map].map.operands;
   std::vector<Operand> read;
+  if (operation.fold != Operation::no_fold) {
+    const auto operands = values.primitives().operands_of(operation.primitive);
+    read.assign(operands.begin(), operands.end());
+  }
   if (operation.group == Operation::no_group) return read;
   for (const LoopOperand& operand : plan.groups[operation.group].schedule.operands)
     if (operand.kind == LoopOperand::Kind::read) read.push_back(operand.value);
@@ -59,8 +66,9 @@ std::vector<Operand> read_by(const Plan& plan, const Operation& operation) {
 }
 
 std::string kernel_of(const Plan& plan, const Operation& operation) {
-  return operation.map != Operation::no_map ? plan.maps[operation.map].loops[0].name
-                                            : plan.groups[operation.group].schedule.loop.name;
+  if (operation.map != Operation::no_map) return plan.maps[operation.map].loops[0].name;
+  if (operation.fold != Operation::no_fold) return plan.folds[operation.fold].loops.finish.name;
+  return plan.groups[operation.group].schedule.loop.name;
 }
 
 /// The primitives that the stored values follow from, down to values that are known; each comes
@@ -158,6 +166,49 @@ void add_meaning(const LiveValues& values, const Map& map, Values& known) {
   interpret({*node_of(values, map), inputs, outputs, fault});
 }
 
+/// What an op makes of one value.
+Value applied(Op op, DType dtype, const Shape& shape, std::int64_t fixed,
+              const ConstView& operand) {
+  const NodeRef node = record({.op = op,
+                               .dtype = dtype,
+                               .shape = shape,
+                               .inputs = {},
+                               .fixed = {&fixed, 1},
+                               .differentiable = false,
+                               .where = {}});
+  Value value = allocate({dtype, shape});
+  const View output{address(value, dtype), dtype, shape, value.strides};
+  kernels::Fault fault;
+  interpret({*node, {&operand, 1}, {&output, 1}, fault});
+  return value;
+}
+
+/// Computes the sums of a list, and puts them into `known`.
+void add_fold_meaning(const LiveValues& values, PrimitiveId i, Values& known) {
+  const ListFold& fold = values.primitives().folds.at(i);
+  const Node& node = values.node(i);
+  const Value& all = known[key_of(values.plan().first_value[i])] =
+      allocate({node.dtype, node.shape});
+  std::byte* to = address(all, node.dtype);
+  for (const Operand o : values.primitives().operands_of(i)) {
+    Value value = known.at(key_of(values, o));
+    DType dtype = fold.read;
+    Shape shape = values.shape(o);
+    const auto apply = [&](Op op, DType result, const Shape& result_shape, std::int64_t fixed) {
+      const ConstView operand{address(value, dtype), dtype, shape, value.strides};
+      value = applied(op, result, result_shape, fixed, operand);
+      dtype = result;
+      shape = result_shape;
+    };
+    for (const ListFold::Step& step : fold.before) apply(step.op, step.dtype, shape, 0);
+    const std::int64_t axes = (std::int64_t{1} << shape.rank()) - 1;
+    if (axes != 0) apply(Op::sum, fold.sum, Shape::filled(shape.rank(), 1), axes);
+    for (const ListFold::Step& step : fold.after) apply(step.op, step.dtype, shape, 0);
+    std::memcpy(to, address(value, dtype), item_size(dtype));
+    to += item_size(dtype);
+  }
+}
+
 bool same(const ConstView& a, const ConstView& b, const Dims& index) {
   return with_storage_type(a.dtype, [&]<typename T>(T) {
     const T x = element_at<T>(a.data, offset_of(a.strides, index));
@@ -213,7 +264,7 @@ void compare(const LiveValues& values, const std::string& kernel, const Stored& 
 
 void Shadow::before_operation(const LiveValues& values, const Operation& operation) {
   read_.clear();
-  for (const Operand o : read_by(values.plan(), operation))
+  for (const Operand o : read_by(values, operation))
     read_.try_emplace(key_of(values, o), packed(values.view(o)));
 }
 
@@ -223,6 +274,8 @@ bool Shadow::after_operation(const LiveValues& values, const Operation& operatio
   Values known = std::move(read_);
   if (operation.map != Operation::no_map)
     add_meaning(values, values.plan().maps[operation.map].map, known);
+  else if (operation.fold != Operation::no_fold)
+    add_fold_meaning(values, operation.primitive, known);
   else
     for (const PrimitiveId i : needed_for(values, stored, known)) add_meaning(values, i, known);
   const std::string kernel = kernel_of(values.plan(), operation);

@@ -126,6 +126,17 @@ TEST_CASE("shadow: lists, in place and not") {
   }
 }
 
+TEST_CASE("shadow: the norms of a list") {
+  const AtLevel at(Level::fused);
+  const Inspecting inspecting({.shadow = true});
+  for (const DType dtype : {bf16, f32, f64}) {
+    std::vector<Tensor> norms;
+    for (const Shape& shape : {Shape{}, Shape{7, 3}, Shape{5000}})
+      norms.push_back(cast(norm(made(shape, 1, dtype)), f32));
+    CHECK_NOTHROW(stack(norms).evaluate());
+  }
+}
+
 TEST_CASE("shadow: a wrong kernel is named, with its op, line, element and both values") {
   const AtLevel at(Level::fused);
   const Tensor x = floats({0, 1, 2, 3, 4, 5, 6, 7});
