@@ -37,12 +37,19 @@ class Gatherer {
   /// Whoever keeps a value counts as a reader.
   void count_readers() {
     readers_.assign(primitives_.steps.size(), 0);
-    for (const Operand o : primitives_.operands)
-      if (!o.leaf) ++readers_[o.index];
+    last_reader_.assign(primitives_.steps.size(), 0);
+    for (PrimitiveId i = 0; i < primitives_.steps.size(); ++i)
+      for (const Operand o : primitives_.operands_of(i))
+        if (!o.leaf) {
+          ++readers_[o.index];
+          last_reader_[o.index] = i;
+        }
     for (std::size_t s = 0; s < trace_.steps.size(); ++s)
       if (trace_.kept[s] && !has_several_results(trace_.steps[s]->op) &&
-          !primitives_.value_of[s].leaf)
+          !primitives_.value_of[s].leaf) {
         ++readers_[primitives_.value_of[s].index];
+        last_reader_[primitives_.value_of[s].index] = UINT32_MAX;
+      }
   }
 
   void gather(PrimitiveId i) {
@@ -57,13 +64,16 @@ class Gatherer {
     const ListFold fold{dtype_of(trace_, primitives_, summed->from), summed->before, *summed->sum,
                         summed->after};
     for (const Chain& chain : chains)
-      if (!is_like(chain, fold)) return;
+      if (!is_like(chain, fold) || !outlives(chain.from, i)) return;
     for (std::size_t k = 0; k < chains.size(); ++k) {
       primitives_.operands[primitives_.first_operand[i] + k] = chains[k].from;
       for (const PrimitiveId part : chains[k].parts) primitives_.gathered[part] = true;
     }
     primitives_.folds.emplace(i, fold);
   }
+
+  /// Whether a value is in memory after primitive i anyway: nothing is held for its sum.
+  bool outlives(Operand o, PrimitiveId i) const { return o.leaf || last_reader_[o.index] > i; }
 
   Chain chain_of(Operand o) const {
     Chain chain{o, {}, {}, {}, {}};
@@ -105,6 +115,7 @@ class Gatherer {
   const Trace& trace_;
   Primitives& primitives_;
   std::vector<int> readers_;
+  std::vector<PrimitiveId> last_reader_;
 };
 
 }  // namespace

@@ -249,6 +249,15 @@ TEST_CASE("fused maps: the norms of a list of tensors, however large, are one ke
     CHECK(kernels_of([&] { wanted.evaluate(); }) == 1);
   }
   const Tensor a = made({40, 500}, 1), b = made({90}, 2);
+  {
+    const AtLevel fused(Level::fused);
+    const Tensor c = exp(matmul(a, transpose(a))), d = matmul(a, transpose(a));
+    const Tensor wanted = stack({norm(c), norm(d)});
+    CHECK(kernels_of([&] { wanted.evaluate(); }) == 4);  // two products, exp, the norms
+    const auto unheld = [&] { return stack({norm(matmul(a, transpose(a))), norm(b)}); };
+    const Tensor other = unheld();
+    CHECK(kernels_of([&] { other.evaluate(); }) > 2);  // nothing waits for its sum
+  }
   check_bits([&] {  // one of them is held, and another is of something else
     const Tensor first = norm(a), second = norm(b);
     return Lists{{stack({first, second}), stack({norm(a), sum(b)}), second}};
