@@ -15,13 +15,14 @@ namespace {
 constexpr std::int64_t common_sizes[] = {1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 17, 24, 31, 33};
 constexpr std::int64_t rare_sizes[] = {0,   0,   63,   64,   65,   127,  128,  129, 255,
                                        257, 511, 1023, 1025, 4095, 4097, 8191, 8193};
-constexpr std::int64_t most_elements = 1 << 15;
+constexpr std::int64_t large_sizes[] = {65, 129, 1023, 4095, 4097, 8193, 16385, 32767, 32769};
 
 }  // namespace
 
 DrawBuilder::DrawBuilder(std::uint64_t seed, const DrawOptions& options)
     : source_(seed * 0x9e3779b97f4a7c15u + 11), options_(options) {
-  for (int i = 0; i < 3; ++i)
+  if (options.large) sizes_.push_back(large_sizes[below(std::size(large_sizes))]);
+  while (sizes_.size() < 3)
     sizes_.push_back(one_in(6) ? rare_sizes[below(std::size(rare_sizes))]
                                : common_sizes[below(std::size(common_sizes))]);
 }
@@ -54,7 +55,7 @@ std::optional<std::size_t> DrawBuilder::add(Step step) {
   } catch (const UsageError&) {
     return std::nullopt;
   }
-  if (results[0].element_count() > most_elements) return std::nullopt;
+  if (results[0].element_count() > most_elements()) return std::nullopt;
   step.dtype = results[0].dtype();
   step.shape = results[0].shape();
   script_.steps.push_back(std::move(step));
@@ -173,7 +174,7 @@ Shape DrawBuilder::any_shape() {
   std::int64_t count = 1;
   for (int left = ranks[below(std::size(ranks))]; left > 0; --left) {
     const std::int64_t size = one_in(8) ? 1 : any_size();
-    shape.push_back(count * size > most_elements / 2 ? 1 : size);
+    shape.push_back(count * size > most_elements() / 2 ? 1 : size);
     count *= std::max<std::int64_t>(shape.back(), 1);
   }
   return shape;

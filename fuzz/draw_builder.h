@@ -69,6 +69,8 @@ class DrawBuilder {
 
  private:
   std::vector<Tensor> record_step(const Step& step);
+  /// Of one value, so that the interpreter is done soon.
+  std::int64_t most_elements() const { return options_.large ? 1 << 18 : 1 << 15; }
 
   std::mt19937_64 source_;
   DrawOptions options_;

@@ -74,6 +74,7 @@ DrawOptions options_for(std::uint64_t seed) {
   options.steps = seed % 8 == 3 ? 60 : 12 + static_cast<int>(seed % 5) * 6;
   options.faults = seed % 6 == 1;
   options.library = seed % 3 != 0;
+  options.large = seed % 16 == 5;
   return options;
 }
 

@@ -12,6 +12,7 @@ struct DrawOptions {
   int steps = 30;       ///< about how many steps follow the leaves
   bool faults = false;  ///< with indices out of range and divisions by zero now and then
   bool library = true;  ///< with matrix products and attention
+  bool large = false;   ///< with rows and columns that are cut among threads
 };
 
 /// The same for the same seed and options.

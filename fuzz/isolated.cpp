@@ -1,6 +1,8 @@
 #include "fuzz/isolated.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +42,8 @@ void run_child(int file, const std::function<std::optional<std::string>()>& chec
   // What a test program has said about crashes is about its own.
   for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTERM})
     std::signal(signal, SIG_DFL);
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::alarm(most_seconds);
   std::string text;
   try {
@@ -56,13 +60,19 @@ void run_child(int file, const std::function<std::optional<std::string>()>& chec
 std::optional<std::string> isolated(const std::function<std::optional<std::string>()>& check) {
   std::array<int, 2> pipe;
   std::fflush(nullptr);
-  if (::pipe(pipe.data()) != 0) throw Error("no pipe to a child process");
+  // A compiler that the child has started must not keep the pipe open when the child is ended.
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw Error("no pipe to a child process");
   const pid_t child = ::fork();
   if (child < 0) throw Error("no child process");
   if (child == 0) run_child(pipe[1], check);
   ::close(pipe[1]);
   const std::string text = read_all(pipe[0]);
   ::close(pipe[0]);
+  siginfo_t ended;
+  while (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+    continue;
+  // What the child has started. Its number is nobody else's until it is waited for.
+  ::kill(-child, SIGKILL);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFSIGNALED(status)) return fmt::format("crashed: signal {}", WTERMSIG(status));

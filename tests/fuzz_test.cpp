@@ -130,6 +130,12 @@ TEST_CASE("a check in a process of its own tells of crashes too") {
           std::raise(SIGSEGV);
           return std::nullopt;
         }) == "crashed: signal 11");
+  // What it has started ends with it.
+  CHECK(isolated([]() -> std::optional<std::string> {
+          if (::fork() != 0) std::raise(SIGALRM);
+          ::execl("/bin/sleep", "sleep", "3000", static_cast<char*>(nullptr));
+          return std::nullopt;
+        }) == "crashed: signal 14");
   CHECK(isolated([]() -> std::optional<std::string> { ::_exit(3); }) == "crashed: ended by itself");
 }
 
