@@ -167,8 +167,7 @@ class Planner {
             return picked_[plan_.first_value[result.primitive] + index];
           }));
     map_of_[i] = static_cast<std::uint32_t>(plan_.maps.size());
-    plan_.maps.push_back(
-        plan_map(trace_, primitives_, map, std::move(wanted), dense_leaf_, dense_));
+    plan_.maps.push_back(plan_map(trace_, primitives_, map, std::move(wanted)));
   }
 
   /// Which values have to be in memory, and so which units run: walked against their order.

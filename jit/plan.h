@@ -36,7 +36,7 @@ struct PlannedGroup {
 struct PlannedMap {
   Map map;
   std::vector<bool> wanted;  ///< of each result, whether something reads it or keeps it
-  std::vector<Loop> loops;   ///< one for each way in which positions lie in memory
+  std::vector<Loop> loops;   ///< one for each way in which positions are read
   std::vector<kernels::LoopFunction> functions;
   std::vector<std::uint32_t> loop_of;  ///< of each position
   /// Of each operand, whether several positions read it: all of them the shared ones.

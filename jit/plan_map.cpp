@@ -11,14 +11,8 @@ namespace {
 
 class MapPlanner {
  public:
-  MapPlanner(const Trace& trace, const Primitives& primitives, PlannedMap& planned,
-             const std::vector<bool>& contiguous_leaf, const std::vector<bool>& contiguous_step)
-      : trace_(trace),
-        primitives_(primitives),
-        planned_(planned),
-        map_(planned.map),
-        contiguous_leaf_(contiguous_leaf),
-        contiguous_step_(contiguous_step) {}
+  MapPlanner(const Trace& trace, const Primitives& primitives, PlannedMap& planned)
+      : trace_(trace), primitives_(primitives), planned_(planned), map_(planned.map) {}
 
   void run() {
     find_readers();
@@ -60,15 +54,10 @@ class MapPlanner {
   }
 
   std::vector<MapReading> readings_at(std::size_t position) const {
-    std::vector<MapReading> readings(map_.lists(), MapReading::contiguous);
+    std::vector<MapReading> readings(map_.lists(), MapReading::each);
     const Shape all = shape(position);
-    if (planned_.single || element_count(all) == 0) return readings;
-    for (std::size_t l = 0; l < map_.lists(); ++l) {
-      const Operand o = map_.operand(l, position);
-      const bool lies = o.leaf ? contiguous_leaf_[o.index] : contiguous_step_[o.index];
-      if (shape(o).empty() && !all.empty()) readings[l] = MapReading::one;
-      else if (!lies) readings[l] = MapReading::strided;
-    }
+    for (std::size_t l = 0; !planned_.single && l < map_.lists(); ++l)
+      if (shape(map_.operand(l, position)).empty() && !all.empty()) readings[l] = MapReading::one;
     return readings;
   }
 
@@ -76,19 +65,16 @@ class MapPlanner {
   const Primitives& primitives_;
   PlannedMap& planned_;
   const Map& map_;
-  const std::vector<bool>& contiguous_leaf_;
-  const std::vector<bool>& contiguous_step_;
 };
 
 }  // namespace
 
 PlannedMap plan_map(const Trace& trace, const Primitives& primitives, Map map,
-                    std::vector<bool> wanted, const std::vector<bool>& contiguous_leaf,
-                    const std::vector<bool>& contiguous_step) {
+                    std::vector<bool> wanted) {
   PlannedMap planned;
   planned.map = std::move(map);
   planned.wanted = std::move(wanted);
-  MapPlanner(trace, primitives, planned, contiguous_leaf, contiguous_step).run();
+  MapPlanner(trace, primitives, planned).run();
   planned.functions.resize(planned.loops.size());
   return planned;
 }

@@ -9,10 +9,9 @@
 
 namespace sinter::jit {
 
-/// Schedules a loop for each way in which positions lie in memory; those without elements have
-/// loop 0. `wanted[r]`: whether result r is read. The layouts are as schedule() takes them.
+/// Schedules a loop for each way in which positions are read. `wanted[r]`: whether result r is
+/// read.
 PlannedMap plan_map(const Trace& trace, const Primitives& primitives, Map map,
-                    std::vector<bool> wanted, const std::vector<bool>& contiguous_leaf,
-                    const std::vector<bool>& contiguous_step);
+                    std::vector<bool> wanted);
 
 }  // namespace sinter::jit

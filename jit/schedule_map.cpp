@@ -20,9 +20,7 @@ class MapScheduler {
   Loop run() {
     find_used();
     find_rows();
-    for (std::size_t l = 0; l < lists_.size(); ++l)
-      builder_.memory(body_.list_dtypes[l],
-                      lists_[l] == MapReading::strided ? Columns::strided : Columns::contiguous);
+    for (const DType dtype : body_.list_dtypes) builder_.memory(dtype);
     for (const DType dtype : body_.shared_dtypes) builder_.memory(dtype);
     for (const DType dtype : body_.number_dtypes) builder_.argument(compute_dtype(dtype));
     builder_.begin_row();
@@ -32,8 +30,7 @@ class MapScheduler {
     for (std::size_t r = 0; r < body_.results.size(); ++r) {
       if (!wanted_[r]) continue;
       const auto value = static_cast<std::size_t>(body_.results[r]);
-      builder_.store(values_[value].id,
-                     builder_.memory(body_.dtype_of_value(body_.results[r]), Columns::contiguous));
+      builder_.store(values_[value].id, builder_.memory(body_.dtype_of_value(body_.results[r])));
     }
     return builder_.finish();
   }

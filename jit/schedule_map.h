@@ -12,9 +12,8 @@ namespace sinter::jit {
 
 /// How an operand of a position is read.
 enum class MapReading : std::uint8_t {
-  one,         ///< one element, for all elements of the position
-  contiguous,  ///< an element for each, neighbours in memory along the last axis
-  strided,
+  one,   ///< one element, for all elements of the position
+  each,  ///< an element for each, neighbours in memory along the last axis
 };
 
 /// The loop of the positions whose lists are read in this way. Its accesses are the lists, the
