@@ -76,6 +76,20 @@ Tensor before_activation(const GradientContext& c) {
   return activation_derivative(activation, before, c.g(), at);
 }
 
+/// Whether a matrix is the transpose of what is in memory, as weights of [in, out] are for linear.
+bool is_turned(const Tensor& a) {
+  const Node* node = a.node();
+  while (node->op == Op::cast && !node->inputs().empty()) node = node->input(0).get();
+  return node->op == Op::permute && a.rank() == 2 && node->fixed()[0] == 1;
+}
+
+/// The gradient of linear's weight, laid as the weight is, so that what it is transposed to for an
+/// [in, out] weight has its elements in order.
+Tensor weight_gradient(const Tensor& g, const Tensor& x, const Tensor& weight, Where at) {
+  if (is_turned(weight)) return flipped(matmul(flipped(x, at), g, at), at);
+  return matmul(flipped(g, at), x, at);
+}
+
 Gradients linear_gradient(const GradientContext& c) {
   const Where at = c.where;
   const Tensor &x = c.inputs[0], &weight = c.inputs[1];
@@ -90,7 +104,7 @@ Gradients linear_gradient(const GradientContext& c) {
     const Tensor dx = matmul(as_rows(g, at), weight, at);
     all[0] = x.rank() == 2 ? dx : reshape(dx, x.shape(), at);
   }
-  if (c.wanted[1]) all[1] = matmul(flipped(as_rows(g, at), at), as_rows(x, at), at);
+  if (c.wanted[1]) all[1] = weight_gradient(as_rows(g, at), as_rows(x, at), weight, at);
   if (wants_bias) all[2] = sum_to(g, c.inputs[2].shape(), at);
   return all;
 }

@@ -125,6 +125,19 @@ TEST_CASE("gradients of matmul and linear") {
       {{2, 3}, {2, 3}, {2}});
 }
 
+TEST_CASE("the gradient of a weight is laid as the weight is") {
+  at_each_level([] {
+    Generator generator(1);
+    const Tensor x = normal({5, 3}, generator), g = normal({5, 4}, generator);
+    const Tensor w = normal({4, 3}, generator), turned = transpose(w).evaluate();
+    const Tensor of_w = vjp({linear(x, w)}, {g}, {w})[0].evaluate();
+    const Tensor of_turned = vjp({linear(x, transpose(turned))}, {g}, {turned})[0].evaluate();
+    for (const Tensor& gradient : {of_w, of_turned})
+      CHECK(is_contiguous(gradient.shape(), gradient.node()->value().strides));
+    CHECK(of_turned.to_host<float>() == transpose(of_w).to_host<float>());
+  });
+}
+
 TEST_CASE("conv2d_patches is a convolution with the stride of its kernel") {
   const Shape image{2, 3, 4, 6}, kernel{5, 3, 2, 3};
   const std::vector<double> x = sample_values(image, 1), w = sample_values(kernel, 2),
