@@ -31,13 +31,21 @@ std::string_view combine_type(Op op) {
 
 class Emitter {
  public:
-  explicit Emitter(const Loop& loop) : loop_(loop) {}
+  explicit Emitter(const Loop& loop) : loop_(loop) {
+    for (const Section& section : loop.sections)
+      for (const Statement& s : section.statements)
+        values_.push_back({s.compute,
+                           section.kind == SectionKind::row || s.kind == StatementKind::number ||
+                               s.kind == StatementKind::reduce,
+                           false});
+  }
 
   std::string run(const std::string& name) {
     line("SINTER_KERNEL({}) {{", name);
     ++depth_;
     line("const LoopArguments& a = *arguments;");
     numbers();
+    draws();
     line("each_row(a, first_unit, last_unit, [&](const Row& row) SINTER_LOOP_BODY {{");
     ++depth_;
     name_memory();
@@ -68,7 +76,18 @@ class Emitter {
     for (const Section& section : loop_.sections)
       for (const Statement& s : section.statements) {
         if (s.kind == StatementKind::number)
-          line("const {0} v{1} = number<{0}>(a, {2});", value_type(s.compute), id, s.index);
+          line("const Row{0} v{1} = number<Row{0}>(a, {2});", value_type(s.compute), id, s.index);
+        ++id;
+      }
+  }
+
+  /// A draw makes many numbers at once and keeps those that are not yet asked for.
+  void draws() {
+    ValueId id = 0;
+    for (const Section& section : loop_.sections)
+      for (const Statement& s : section.statements) {
+        if (s.kind == StatementKind::uniform)
+          line("UniformDraw d{}(a, v{}, v{});", id, s.operands[0], s.operands[1]);
         ++id;
       }
   }
@@ -90,15 +109,17 @@ class Emitter {
   void row_section(const Section& section) {
     for (const Statement& s : section.statements) {
       if (s.kind == StatementKind::store) line("e{}.store(v{});", s.index, s.operands[0]);
-      else if (s.kind != StatementKind::number) value(s, row_expression(s));
-      of_row_.push_back(true);
+      else if (s.kind != StatementKind::number)
+        line("const Row{} v{} = {};", value_type(s.compute), next_, row_value(s));
+      ++next_;
     }
   }
 
   /// Reductions are called r and their lanes l, with the number of the value they give.
   void column_section(const Section& section) {
     std::string lanes, reductions;
-    const ValueId first = next();
+    const ValueId first = next_;
+    widen_row_values(section);
     for_reductions(section, first, [&](const Statement& s, ValueId id) {
       line("Reduction<{}, {}> r{}(row);", combine_type(s.op), value_type(s.compute), id);
       lanes += fmt::format(", auto& l{}", id);
@@ -108,12 +129,24 @@ class Emitter {
     ++depth_;
     for (const Statement& s : section.statements) {
       column_statement(s);
-      of_row_.push_back(s.kind == StatementKind::reduce);
+      ++next_;
     }
     close(fmt::format("}}{});", reductions));
     for_reductions(section, first, [&](const Statement& s, ValueId id) {
-      line("const {} v{}(r{}.result());", value_type(s.compute), id, id);
+      line("const Row{} v{}(r{}.result());", value_type(s.compute), id, id);
     });
+  }
+
+  /// Values of the row that meet those of the columns are called w there.
+  void widen_row_values(const Section& section) {
+    for (const Statement& s : section.statements) {
+      if (s.kind == StatementKind::fetch || s.kind == StatementKind::uniform) continue;
+      for (const ValueId o : s.operands) {
+        if (o == no_value || !values_[o].of_row || values_[o].is_wide) continue;
+        values_[o].is_wide = true;
+        line("const {} w{}(v{});", value_type(values_[o].compute), o, o);
+      }
+    }
   }
 
   template <class Body>
@@ -124,21 +157,14 @@ class Emitter {
   }
 
   void column_statement(const Statement& s) {
-    const ValueId a = s.operands[0];
+    const std::string a = in_columns(s.operands[0]);
     switch (s.kind) {
       case StatementKind::number: return;  // see numbers()
-      case StatementKind::reduce: return line("l{}.add(v{}, at.part);", next(), a);
-      case StatementKind::add_rows: return line("e{}.add_row(row, v{}, at);", s.index, a);
-      case StatementKind::keep: return line("b{}.keep(v{}, at);", s.index, a);
-      case StatementKind::store: return line("e{}.store{}(v{}, at);", s.index, strided(s), a);
-      case StatementKind::load: return value(s, fmt::format("e{}.load{}(at)", s.index, strided(s)));
-      case StatementKind::fetch:
-        return value(s, fmt::format("e{0}.{1}(a, {0}, v{2}, at)", s.index,
-                                    of_row_[a] ? "fetch" : "gather", a));
-      case StatementKind::recall: return value(s, fmt::format("b{}.recall(at)", s.index));
-      case StatementKind::coordinate:
-        return value(s, fmt::format("coordinate(a, row, {}, at)", s.index));
-      default: return value(s, row_expression(s));
+      case StatementKind::reduce: return line("l{}.add({}, at.part);", next_, a);
+      case StatementKind::add_rows: return line("e{}.add_row(row, {}, at);", s.index, a);
+      case StatementKind::keep: return line("b{}.keep({}, at);", s.index, a);
+      case StatementKind::store: return line("e{}.store{}({}, at);", s.index, strided(s), a);
+      default: line("const {} v{} = {};", value_type(s.compute), next_, column_value(s));
     }
   }
 
@@ -146,34 +172,62 @@ class Emitter {
     return loop_.accesses[s.index].columns == Columns::strided ? "_strided" : "";
   }
 
-  void value(const Statement& s, const std::string& expression) {
-    line("const {} v{} = {};", value_type(s.compute), next(), expression);
+  std::string in_columns(ValueId value) const {
+    if (value == no_value) return {};
+    return fmt::format("{}{}", values_[value].of_row ? 'w' : 'v', value);
   }
 
-  /// What stands in a row section, and what is the same in any section.
-  std::string row_expression(const Statement& s) const {
+  std::string column_value(const Statement& s) const {
+    const ValueId a = s.operands[0], b = s.operands[1], c = s.operands[2];
+    switch (s.kind) {
+      case StatementKind::load: return fmt::format("e{}.load{}(at)", s.index, strided(s));
+      case StatementKind::fetch:
+        return fmt::format("e{0}.{1}(a, {0}, v{2}, at)", s.index,
+                           values_[a].of_row ? "fetch" : "gather", a);
+      case StatementKind::recall: return fmt::format("b{}.recall(at)", s.index);
+      case StatementKind::coordinate: return fmt::format("coordinate(a, row, {}, at)", s.index);
+      case StatementKind::uniform: return fmt::format("d{}.element(row, {}, at)", next_, s.index);
+      case StatementKind::cast:
+        return fmt::format("{}::cast({})", stored_type(s.dtype), in_columns(a));
+      default: return applied(s.op, in_columns(a), in_columns(b), in_columns(c));
+    }
+  }
+
+  std::string row_value(const Statement& s) const {
     const ValueId a = s.operands[0], b = s.operands[1], c = s.operands[2];
     switch (s.kind) {
       case StatementKind::load: return fmt::format("e{}.load()", s.index);
       case StatementKind::fetch: return fmt::format("e{0}.fetch(a, {0}, v{1})", s.index, a);
       case StatementKind::coordinate: return fmt::format("coordinate(row, {})", s.index);
-      case StatementKind::uniform: return fmt::format("uniform(v{}, v{}, v{})", b, c, a);
-      case StatementKind::cast: return fmt::format("{}::cast(v{})", stored_type(s.dtype), a);
-      default: break;
-    }
-    switch (info(s.op).arity) {
-      case 1: return fmt::format("{}_op::apply(v{})", to_string(s.op), a);
-      case 2: return fmt::format("{}_op::apply(v{}, v{})", to_string(s.op), a, b);
-      default: return fmt::format("{}_op::apply(v{}, v{}, v{})", to_string(s.op), a, b, c);
+      case StatementKind::uniform: return fmt::format("d{}.element(row, {})", next_, s.index);
+      case StatementKind::cast: return fmt::format("row_cast<{}>(v{})", stored_type(s.dtype), a);
+      default: {
+        const auto name = [](ValueId value) { return fmt::format("v{}", value); };
+        return applied(s.op, name(a), name(b), name(c));
+      }
     }
   }
 
-  ValueId next() const { return static_cast<ValueId>(of_row_.size()); }
+  static std::string applied(Op op, const std::string& a, const std::string& b,
+                             const std::string& c) {
+    switch (info(op).arity) {
+      case 1: return fmt::format("{}_op::apply({})", to_string(op), a);
+      case 2: return fmt::format("{}_op::apply({}, {})", to_string(op), a, b);
+      default: return fmt::format("{}_op::apply({}, {}, {})", to_string(op), a, b, c);
+    }
+  }
+
+  struct Value {
+    DType compute;
+    bool of_row;
+    bool is_wide;  // whether it has been widened for columns
+  };
 
   const Loop& loop_;
+  std::vector<Value> values_;  // of each statement of the loop
+  ValueId next_ = 0;           // the statement
   std::string text_;
   std::size_t depth_ = 0;
-  std::vector<bool> of_row_;  // for each statement so far, whether it is a value of the row
 };
 
 }  // namespace

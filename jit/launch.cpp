@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "kernels/loop_walk.h"
+#include "kernels/loop_host.h"
 #include "kernels/row_access.h"
 #include "runtime/cpu/pool.h"
 #include "runtime/error.h"
@@ -68,6 +68,7 @@ class Host {
     host_.refuse_index = refuse_index;
     host_.begin_unit = kernels::begin_unit;
     host_.next_row = kernels::next_row;
+    host_.draw_uniform = kernels::draw_uniform;
     host_.scratch = kernels::scratch_bytes;
   }
   Host(const Host&) = delete;

@@ -53,7 +53,7 @@ int operand_count(const Statement& statement) {
     case StatementKind::coordinate:
     case StatementKind::recall: return 0;
     case StatementKind::apply: return info(statement.op).arity;
-    case StatementKind::uniform: return 3;
+    case StatementKind::uniform: return 2;
     default: return 1;
   }
 }
@@ -63,10 +63,15 @@ bool uses_access(StatementKind kind) {
     case StatementKind::load:
     case StatementKind::fetch:
     case StatementKind::coordinate:
+    case StatementKind::uniform:
     case StatementKind::add_rows:
     case StatementKind::store: return true;
     default: return false;
   }
+}
+/// Of a statement with an access.
+bool has_memory(StatementKind kind) {
+  return kind != StatementKind::coordinate && kind != StatementKind::uniform;
 }
 bool uses_buffer(StatementKind kind) {
   return kind == StatementKind::keep || kind == StatementKind::recall;
@@ -98,6 +103,7 @@ class Checker {
     std::size_t section;
     bool of_row;  // readable from the sections after its own
     bool value;
+    bool is_number;
   };
 
   void require(bool holds, std::string_view what) const {
@@ -117,8 +123,8 @@ class Checker {
     if (s.kind == StatementKind::reduce) require(is_reduction(s.op), "no reduction");
     if (s.kind == StatementKind::cast)
       require(s.compute == compute_dtype(s.dtype), "a cast to another compute type");
-    made_.push_back(
-        {s.compute, section_, !columns || s.kind == StatementKind::reduce, makes_value(s.kind)});
+    made_.push_back({s.compute, section_, !columns || s.kind == StatementKind::reduce,
+                     makes_value(s.kind), s.kind == StatementKind::number});
   }
 
   void check_operand(const Statement& s, ValueId operand) const {
@@ -128,8 +134,10 @@ class Checker {
     require(made.of_row ? later || loop_.sections[section_].kind == SectionKind::row
                         : made.section == section_,
             "reads a value of other columns, or a reduction before its end");
-    if (s.kind == StatementKind::uniform || s.kind == StatementKind::fetch)
-      require(made.compute == DType::i64, "is named by integers");
+    if (s.kind == StatementKind::uniform)
+      require(made.is_number && made.compute == DType::i64, "is named by two numbers");
+    else if (s.kind == StatementKind::fetch)
+      require(made.compute == DType::i64, "is at an integer");
     else if (s.kind != StatementKind::cast)
       require(made.compute == s.compute, "reads another compute type");
   }
@@ -143,9 +151,10 @@ class Checker {
     if (!uses_access(s.kind)) return;
     require(s.index < loop_.accesses.size(), "no such access");
     const Access& access = loop_.accesses[s.index];
-    require(access.memory == (s.kind != StatementKind::coordinate), "memory, or none, was due");
-    const DType expected =
-        s.kind == StatementKind::coordinate ? DType::i64 : compute_dtype(access.dtype);
+    require(access.memory == has_memory(s.kind), "memory, or none, was due");
+    const DType expected = s.kind == StatementKind::uniform      ? DType::f32
+                           : s.kind == StatementKind::coordinate ? DType::i64
+                                                                 : compute_dtype(access.dtype);
     require(s.kind == StatementKind::store || s.compute == expected, "reads another type");
     if (s.kind == StatementKind::add_rows)
       require(columns && access.columns == Columns::contiguous && is_compute_type(access.dtype),

@@ -34,14 +34,15 @@ enum class StatementKind : std::uint8_t {
   fetch,       ///< the element of `access` that lies a index strides on; a is an i64 in its extent
   number,      ///< argument `index`, a number of the user's in the compute type
   coordinate,  ///< i64: where the element of `access`, which has no memory, would be
-  uniform,     ///< f32 in [0, 1): element a of the draw of seed b and ordinal c, which are numbers
-  apply,       ///< elementwise `op` of a, b, c, all in the compute type
-  cast,        ///< a converted to `dtype`, in its compute type
-  reduce,      ///< `op` (sum, prod, amax, amin) of a over the columns of the row
-  add_rows,    ///< a summed over the rows of a block into the element of `access`, by column
-  keep,        ///< a into row buffer `index`, in the compute type
-  recall,      ///< the element of row buffer `index`
-  store,       ///< a into the element of `access`
+  uniform,   ///< f32 in [0, 1): of the draw of seed a and ordinal b, which are numbers, the element
+             ///< at the coordinate of `access`
+  apply,     ///< elementwise `op` of a, b, c, all in the compute type
+  cast,      ///< a converted to `dtype`, in its compute type
+  reduce,    ///< `op` (sum, prod, amax, amin) of a over the columns of the row
+  add_rows,  ///< a summed over the rows of a block into the element of `access`, by column
+  keep,      ///< a into row buffer `index`, in the compute type
+  recall,    ///< the element of row buffer `index`
+  store,     ///< a into the element of `access`
 };
 
 struct Statement {

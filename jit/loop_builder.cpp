@@ -5,6 +5,14 @@
 #include "runtime/error.h"
 
 namespace sinter::jit {
+namespace {
+
+/// Whether the value is 0 or 1.
+bool is_truth(const Statement& s) {
+  return s.kind == StatementKind::apply && info(s.op).rule == Rule::predicate;
+}
+
+}  // namespace
 
 std::uint32_t LoopBuilder::memory(DType dtype, Columns columns) {
   loop_.accesses.push_back({.dtype = dtype, .columns = columns});
@@ -24,8 +32,8 @@ std::uint32_t LoopBuilder::argument(DType compute) {
 ValueId LoopBuilder::add(Statement statement) {
   invariant(!loop_.sections.empty(), "a statement before the first section");
   loop_.sections.back().statements.push_back(statement);
-  computes_.push_back(statement.compute);
-  return static_cast<ValueId>(computes_.size() - 1);
+  statements_.push_back(statement);
+  return static_cast<ValueId>(statements_.size() - 1);
 }
 
 ValueId LoopBuilder::load(std::uint32_t access) {
@@ -50,10 +58,11 @@ ValueId LoopBuilder::coordinate(std::uint32_t access) {
   return add({.kind = StatementKind::coordinate, .compute = DType::i64, .index = access});
 }
 
-ValueId LoopBuilder::uniform(ValueId position, ValueId seed, ValueId ordinal) {
+ValueId LoopBuilder::uniform(std::uint32_t access, ValueId seed, ValueId ordinal) {
   return add({.kind = StatementKind::uniform,
               .compute = DType::f32,
-              .operands = {position, seed, ordinal}});
+              .operands = {seed, ordinal, no_value},
+              .index = access});
 }
 
 ValueId LoopBuilder::apply(Op op, ValueId a, ValueId b, ValueId c) {
@@ -62,6 +71,12 @@ ValueId LoopBuilder::apply(Op op, ValueId a, ValueId b, ValueId c) {
 }
 
 ValueId LoopBuilder::cast(ValueId a, DType dtype) {
+  // The outcome of a comparison is 0 or 1 in every type.
+  const Statement& made = statement(a);
+  if (made.kind == StatementKind::cast && made.dtype == DType::boolean &&
+      is_truth(statement(made.operands[0])))
+    a = made.operands[0];
+  if (is_truth(statement(a)) && compute_of(a) == compute_dtype(dtype)) return a;
   return add({.kind = StatementKind::cast,
               .compute = compute_dtype(dtype),
               .dtype = dtype,

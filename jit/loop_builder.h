@@ -26,7 +26,7 @@ class LoopBuilder {
   ValueId fetch(std::uint32_t access, ValueId index);
   ValueId number(std::uint32_t argument);
   ValueId coordinate(std::uint32_t access);
-  ValueId uniform(ValueId position, ValueId seed, ValueId ordinal);
+  ValueId uniform(std::uint32_t access, ValueId seed, ValueId ordinal);
   /// In the compute type of its operands, which are all the same.
   ValueId apply(Op op, ValueId a, ValueId b = no_value, ValueId c = no_value);
   ValueId cast(ValueId a, DType dtype);
@@ -41,11 +41,12 @@ class LoopBuilder {
 
  private:
   ValueId add(Statement statement);
-  DType compute_of(ValueId value) const { return computes_[value]; }
+  const Statement& statement(ValueId value) const { return statements_[value]; }
+  DType compute_of(ValueId value) const { return statements_[value].compute; }
 
   Loop loop_;
-  std::vector<DType> computes_;       // of each statement
-  std::vector<DType> kept_computes_;  // of each row buffer
+  std::vector<Statement> statements_;  // of all sections
+  std::vector<DType> kept_computes_;   // of each row buffer
 };
 
 }  // namespace sinter::jit

@@ -313,11 +313,9 @@ class Scheduler {
     const std::vector<Reading>& readings = planned_.at(i).readings;
     if (n.op == Op::random_uniform) {
       const int depth = planned_.at(i).role == Role::row ? group_.rows : group_.axes;
-      const ValueId first =
-          builder_.coordinate(coordinate({{i & 0x7fffffffu, 0}, axes_between(0, depth)}));
-      const ValueId place = column == no_value ? first : builder_.apply(Op::add, first, column);
       const auto [seed, draw] = draws_.at(i);
-      return {builder_.uniform(place, seed, draw), DType::f32};
+      const std::uint32_t place = coordinate({{i & 0x7fffffffu, 0}, axes_between(0, depth)});
+      return {builder_.uniform(place, seed, draw, column), DType::f32};
     }
     std::array<Emitted, 3> read{};
     DType joined = DType::i64;

@@ -5,7 +5,6 @@
 
 #include "kernels/loop_arguments.h"
 #include "kernels/op_functions.h"
-#include "kernels/philox_vector.h"
 #include "kernels/row_reduce.h"
 #include "kernels/storage.h"
 
@@ -15,6 +14,22 @@ inline namespace SINTER_ISA {
 using F32 = VecF;
 using F64 = VecD;
 using I64 = VecI;
+
+// Values of a row.
+using RowF32 = float;
+using RowF64 = double;
+using RowI64 = std::int64_t;
+
+template <class C>
+SINTER_INLINE C first_lane(const Vec<C>& x) {
+  return x.part[0][0];
+}
+
+/// A value of a row, converted.
+template <class Stored, class C>
+SINTER_INLINE typename Stored::Compute::Element row_cast(C x) {
+  return first_lane(Stored::cast(Vec<C>(x)));
+}
 
 #define SINTER_KERNEL(name)                                                     \
   extern "C" void name(const LoopArguments* arguments, std::int64_t first_unit, \
@@ -89,13 +104,14 @@ class Elements {
  public:
   using Element = typename Stored::Element;
   using Compute = typename Stored::Compute;
+  using RowValue = typename Compute::Element;
 
   SINTER_INLINE Elements(const LoopArguments& a, const Row& row, int access)
       : first_(static_cast<Element*>(a.accesses[access].base) + row.offset[access]),
         access_(a.accesses[access]) {}
 
-  /// The element of the first column, in all lanes.
-  SINTER_INLINE Compute load() const { return one(first_); }
+  /// The element of the first column.
+  SINTER_INLINE RowValue load() const { return one(first_); }
   SINTER_INLINE Compute load(At<Whole> at) const {
     return to(Stored::load(first_ + at.column), Compute());
   }
@@ -111,13 +127,12 @@ class Elements {
   }
 
   /// As load, `index` index strides further on, the same for the whole row.
-  SINTER_INLINE Compute fetch(const LoopArguments& a, int access, const VecI& index) const {
-    return one(first_ + checked(a, access, index.part[0][0]));
+  SINTER_INLINE RowValue fetch(const LoopArguments& a, int access, RowI64 index) const {
+    return one(first_ + checked(a, access, index));
   }
   template <class AtType>
-  SINTER_INLINE Compute fetch(const LoopArguments& a, int access, const VecI& index,
-                              AtType at) const {
-    return Elements(first_ + checked(a, access, index.part[0][0]), access_).load(at);
+  SINTER_INLINE Compute fetch(const LoopArguments& a, int access, RowI64 index, AtType at) const {
+    return Elements(first_ + checked(a, access, index), access_).load(at);
   }
   /// With an index for each column.
   template <class AtType>
@@ -132,10 +147,10 @@ class Elements {
     return to(Stored::load(gathered), Compute());
   }
 
-  template <class V>
-  SINTER_INLINE void store(const V& x) const {
+  template <class C>
+  SINTER_INLINE void store(C x) const {
     Element packed[vector_size];
-    Stored::store(x, packed);
+    Stored::store(Vec<C>(x), packed);
     *first_ = packed[0];
   }
   template <class V>
@@ -177,10 +192,14 @@ class Elements {
   SINTER_INLINE Elements(Element* first, const LoopAccess& access)
       : first_(first), access_(access) {}
 
-  SINTER_INLINE static Compute one(const Element* at) {
-    Element same[vector_size];
-    for (Element& element : same) element = *at;
-    return to(Stored::load(same), Compute());
+  SINTER_INLINE static RowValue one(const Element* at) {
+    if constexpr (compute_in_memory) {
+      return *at;
+    } else {
+      Element same[vector_size];
+      for (Element& element : same) element = *at;
+      return first_lane(to(Stored::load(same), Compute()));
+    }
   }
   SINTER_INLINE static Compute load_part(const Element* from, Part part) {
     if constexpr (compute_in_memory) {
@@ -205,21 +224,52 @@ class Elements {
 };
 
 /// A number of the user's, rounded to the type it is computed in.
-template <class V>
-SINTER_INLINE V number(const LoopArguments& a, int index) {
-  if constexpr (sizeof(V) == sizeof(VecI) && typename V::Element(0.5f) == 0)
-    return V(a.numbers[index].integer);
-  else return V(static_cast<typename V::Element>(a.numbers[index].real));
+template <class C>
+SINTER_INLINE C number(const LoopArguments& a, int index) {
+  if constexpr (C(0.5f) == 0) return a.numbers[index].integer;
+  else return static_cast<C>(a.numbers[index].real);
 }
 
-/// The draw (seed, ordinal), the same in all lanes, at each position.
-SINTER_INLINE VecF uniform(const VecI& seed, const VecI& ordinal, const VecI& position) {
-  return random_uniform(static_cast<std::uint64_t>(seed.part[0][0]),
-                        static_cast<std::uint64_t>(ordinal.part[0][0]), position);
-}
+/// Random numbers at the places of an access without memory. Neighbours are made a batch at a time.
+class UniformDraw {
+ public:
+  SINTER_INLINE UniformDraw(const LoopArguments& a, RowI64 seed, RowI64 ordinal)
+      : arguments_(a), draw_{seed, ordinal} {}
+
+  SINTER_INLINE RowF32 element(const Row& row, int access) {
+    return *neighbours(row.offset[access], 1);
+  }
+  template <class AtType>
+  SINTER_INLINE VecF element(const Row& row, int access, AtType at) {
+    const std::int64_t stride = arguments_.accesses[access].column_stride;
+    const std::int64_t first = row.offset[access] + at.column * stride;
+    if (stride == 1) [[likely]]
+      return VecF::load(neighbours(first, vector_size));
+    float apart[vector_size];
+    arguments_.host->draw_uniform(draw_, first, stride, vector_size, apart);
+    return VecF::load(apart);
+  }
+
+ private:
+  static constexpr std::int64_t batch = 64;  // sixteen blocks of the generator
+
+  /// The elements from `first` on.
+  SINTER_INLINE const float* neighbours(std::int64_t first, std::int64_t count) {
+    if (first < begin_ || first + count > begin_ + batch) [[unlikely]] {
+      begin_ = first & ~std::int64_t{3};
+      arguments_.host->draw_uniform(draw_, begin_, 1, batch, batch_);
+    }
+    return batch_ + (first - begin_);
+  }
+
+  const LoopArguments& arguments_;
+  LoopDraw draw_;
+  std::int64_t begin_ = -batch;
+  float batch_[batch];
+};
 
 /// Where the elements of an access without memory would be: of the row, or of its columns.
-SINTER_INLINE VecI coordinate(const Row& row, int access) { return VecI(row.offset[access]); }
+SINTER_INLINE RowI64 coordinate(const Row& row, int access) { return row.offset[access]; }
 template <class AtType>
 SINTER_INLINE VecI coordinate(const LoopArguments& a, const Row& row, int access, AtType at) {
   const std::int64_t stride = a.accesses[access].column_stride;

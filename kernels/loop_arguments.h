@@ -45,6 +45,11 @@ struct LoopRow {
 
 struct LoopArguments;
 
+/// A draw of random numbers (kernels/philox.h).
+struct LoopDraw {
+  std::int64_t seed, ordinal;
+};
+
 /// What kernels on the CPU call and need not be compiled with each of them.
 struct LoopHost {
   /// Sets `row` to the first of a unit and gives the number of its rows.
@@ -54,6 +59,9 @@ struct LoopHost {
   /// Told of an index out of its extent; 0 is taken in its place.
   void (*refuse_index)(const LoopArguments& arguments, std::int64_t access, std::int64_t index);
   void* faults;  ///< for refuse_index
+  /// Writes `count` elements of a draw, `stride` apart.
+  void (*draw_uniform)(const LoopDraw& draw, std::int64_t first, std::int64_t stride,
+                       std::int64_t count, float* out);
   /// Memory that stays this thread's until its next call with the same slot.
   void* (*scratch)(int slot, std::int64_t bytes);
 };

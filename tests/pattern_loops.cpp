@@ -153,7 +153,7 @@ Loop dropout_residual_layer_norm_loop(DType dtype) {
   const ValueId rate = b.number(p), scale = b.number(keep), none = b.number(zero);
   const ValueId key = b.number(seed), draw = b.number(ordinal);
   b.begin_columns();
-  const ValueId uniform = b.uniform(b.coordinate(position), key, draw);
+  const ValueId uniform = b.uniform(position, key, draw);
   const ValueId kept = b.apply(Op::greater_equal, uniform, rate);
   const ValueId dropped = b.apply(Op::where, kept, b.apply(Op::mul, b.load(x), scale), none);
   const ValueId added = b.cast(b.apply(Op::add, b.cast(dropped, dtype), b.load(residual)), dtype);

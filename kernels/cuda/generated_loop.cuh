@@ -22,6 +22,16 @@ using F32 = VecF;
 using F64 = VecD;
 using I64 = VecI;
 
+// Values of a row, which all threads of a team make.
+using RowF32 = F32;
+using RowF64 = F64;
+using RowI64 = I64;
+
+template <class Stored, class V>
+SINTER_INLINE typename Stored::Compute row_cast(const V& x) {
+  return Stored::cast(x);
+}
+
 #define SINTER_LOOP_BODY
 
 /// Threads of a block at most: they leave 128 registers to each.
@@ -222,17 +232,31 @@ SINTER_INLINE V number(const LoopArguments& a, int index) {
   else return V(static_cast<C>(a.numbers[index].real));
 }
 
-/// The draw (seed, ordinal), at each position.
-SINTER_INLINE VecF uniform(const VecI& seed, const VecI& ordinal, const VecI& position) {
-  return random_uniform(static_cast<std::uint64_t>(seed.lane),
-                        static_cast<std::uint64_t>(ordinal.lane), position);
-}
-
 /// Where the elements of an access without memory would be: of the row, or of its columns.
 SINTER_INLINE VecI coordinate(const Row& row, int access) { return row.offset[access]; }
 SINTER_INLINE VecI coordinate(const LoopArguments& a, const Row& row, int access, At at) {
   return row.offset[access] + at.column * a.accesses[access].column_stride;
 }
+
+/// Random numbers at the places of an access without memory.
+class UniformDraw {
+ public:
+  SINTER_INLINE UniformDraw(const LoopArguments& a, RowI64 seed, RowI64 ordinal)
+      : arguments_(a),
+        seed_(static_cast<std::uint64_t>(seed.lane)),
+        ordinal_(static_cast<std::uint64_t>(ordinal.lane)) {}
+
+  SINTER_INLINE VecF element(const Row& row, int access) const {
+    return random_uniform(seed_, ordinal_, coordinate(row, access));
+  }
+  SINTER_INLINE VecF element(const Row& row, int access, At at) const {
+    return random_uniform(seed_, ordinal_, coordinate(arguments_, row, access, at));
+  }
+
+ private:
+  const LoopArguments& arguments_;
+  std::uint64_t seed_, ordinal_;
+};
 
 }  // namespace SINTER_ISA
 }  // namespace sinter::kernels

@@ -1,6 +1,8 @@
-#include "kernels/loop_walk.h"
+#include "kernels/loop_host.h"
 
 #include <algorithm>
+
+#include "kernels/random_tiles.h"
 
 namespace sinter::kernels {
 namespace {
@@ -40,6 +42,16 @@ void next_row(const LoopArguments& a, LoopRow& row) {
     if (more) return;
     row.index[axis] = 0;
   }
+}
+
+void draw_uniform(const LoopDraw& draw, std::int64_t first, std::int64_t stride, std::int64_t count,
+                  float* out) {
+  const auto seed = static_cast<std::uint64_t>(draw.seed);
+  const auto ordinal = static_cast<std::uint64_t>(draw.ordinal);
+  const RandomTiles& tiles = random_tiles();
+  if (stride == 1) return tiles.uniform(seed, ordinal, first, count, out);
+  for (std::int64_t i = 0; i < count; ++i)
+    tiles.uniform(seed, ordinal, first + i * stride, 1, out + i);
 }
 
 std::int64_t unit_count(const LoopArguments& a) {
