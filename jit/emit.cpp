@@ -160,7 +160,7 @@ class Emitter {
     const std::string a = in_columns(s.operands[0]);
     switch (s.kind) {
       case StatementKind::number: return;  // see numbers()
-      case StatementKind::reduce: return line("l{}.add({}, at.part);", next_, a);
+      case StatementKind::reduce: return line("l{}.add({}, at);", next_, a);
       case StatementKind::add_rows: return line("e{}.add_row(row, {}, at);", s.index, a);
       case StatementKind::keep: return line("b{}.keep({}, at);", s.index, a);
       case StatementKind::store: return line("e{}.store{}({}, at);", s.index, strided(s), a);

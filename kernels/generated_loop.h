@@ -55,21 +55,11 @@ SINTER_INLINE void each_row(const LoopArguments& a, std::int64_t first_unit, std
   }
 }
 
-/// Sixteen columns from `column` on, or the last few.
-template <class PartType>
-struct At {
-  std::ptrdiff_t column;
-  PartType part;
-};
-
 /// Calls body(at, lanes...) for all columns of the row.
 template <class Body, class... Reductions>
 SINTER_INLINE void each_column(const Row& row, Body body, Reductions&... reductions) {
-  const auto visit = [&](std::ptrdiff_t i, auto part, auto&... lanes) SINTER_LOOP_BODY {
-    body(At<decltype(part)>{i, part}, lanes...);
-  };
-  if constexpr (sizeof...(Reductions) == 0) each_vector(row.columns, visit);
-  else reduce_row(row.columns, visit, reductions...);
+  if constexpr (sizeof...(Reductions) == 0) each_columns(0, row.columns, body);
+  else reduce_row(row.columns, body, reductions...);
 }
 
 template <class F, class V>
@@ -86,14 +76,8 @@ class RowBuffer {
       : memory_(static_cast<typename V::Element*>(
             a.host->scratch(index, static_cast<std::int64_t>(sizeof(V)) *
                                        ((row.columns + vector_size - 1) / vector_size)))) {}
-  template <class AtType>
-  SINTER_INLINE void keep(const V& x, AtType at) const {
-    x.store(memory_ + at.column);
-  }
-  template <class AtType>
-  SINTER_INLINE V recall(AtType at) const {
-    return V::load(memory_ + at.column);
-  }
+  SINTER_INLINE void keep(const V& x, Columns at) const { x.store(memory_ + at.first); }
+  SINTER_INLINE V recall(Columns at) const { return V::load(memory_ + at.first); }
 
  private:
   typename V::Element* memory_;
@@ -112,16 +96,16 @@ class Elements {
 
   /// The element of the first column.
   SINTER_INLINE RowValue load() const { return one(first_); }
-  SINTER_INLINE Compute load(At<Whole> at) const {
-    return to(Stored::load(first_ + at.column), Compute());
-  }
   /// Lanes beyond the row are numbers that do no harm.
-  SINTER_INLINE Compute load(At<Part> at) const { return load_part(first_ + at.column, at.part); }
-  template <class AtType>
-  SINTER_INLINE Compute load_strided(AtType at) const {
+  SINTER_INLINE Compute load(Columns at) const {
+    if (at.is_whole()) [[likely]]
+      return to(Stored::load(first_ + at.first), Compute());
+    return load_part(first_ + at.first, at.count);
+  }
+  SINTER_INLINE Compute load_strided(Columns at) const {
     Element gathered[vector_size] = {};
-    const Element* from = first_ + at.column * access_.column_stride;
-    for (std::ptrdiff_t i = 0; i < at.part.size(); ++i, from += access_.column_stride)
+    const Element* from = first_ + at.first * access_.column_stride;
+    for (std::ptrdiff_t i = 0; i < at.count; ++i, from += access_.column_stride)
       gathered[i] = *from;
     return to(Stored::load(gathered), Compute());
   }
@@ -130,19 +114,17 @@ class Elements {
   SINTER_INLINE RowValue fetch(const LoopArguments& a, int access, RowI64 index) const {
     return one(first_ + checked(a, access, index));
   }
-  template <class AtType>
-  SINTER_INLINE Compute fetch(const LoopArguments& a, int access, RowI64 index, AtType at) const {
+  SINTER_INLINE Compute fetch(const LoopArguments& a, int access, RowI64 index, Columns at) const {
     return Elements(first_ + checked(a, access, index), access_).load(at);
   }
   /// With an index for each column.
-  template <class AtType>
   SINTER_INLINE Compute gather(const LoopArguments& a, int access, const VecI& index,
-                               AtType at) const {
+                               Columns at) const {
     std::int64_t indices[vector_size];
     index.store(indices);
     Element gathered[vector_size] = {};
-    const Element* from = first_ + at.column * access_.column_stride;
-    for (std::ptrdiff_t i = 0; i < at.part.size(); ++i, from += access_.column_stride)
+    const Element* from = first_ + at.first * access_.column_stride;
+    for (std::ptrdiff_t i = 0; i < at.count; ++i, from += access_.column_stride)
       gathered[i] = from[checked(a, access, indices[i])];
     return to(Stored::load(gathered), Compute());
   }
@@ -154,33 +136,23 @@ class Elements {
     *first_ = packed[0];
   }
   template <class V>
-  SINTER_INLINE void store(const V& x, At<Whole> at) const {
-    Stored::store(x, first_ + at.column);
+  SINTER_INLINE void store(const V& x, Columns at) const {
+    if (at.is_whole()) [[likely]]
+      Stored::store(x, first_ + at.first);
+    else store_part(x, first_ + at.first, at.count);
   }
   template <class V>
-  SINTER_INLINE void store(const V& x, At<Part> at) const {
-    if constexpr (compute_in_memory) {
-      store_first(Stored::cast(x), first_ + at.column, at.part.count);
-    } else {
-      Element packed[vector_size];
-      Stored::store(x, packed);
-      __builtin_memcpy(first_ + at.column, packed,
-                       static_cast<std::size_t>(at.part.count) * sizeof(Element));
-    }
-  }
-  template <class V, class AtType>
-  SINTER_INLINE void store_strided(const V& x, AtType at) const {
+  SINTER_INLINE void store_strided(const V& x, Columns at) const {
     Element packed[vector_size];
     Stored::store(x, packed);
-    Element* memory = first_ + at.column * access_.column_stride;
-    for (std::ptrdiff_t i = 0; i < at.part.size(); ++i, memory += access_.column_stride)
+    Element* memory = first_ + at.first * access_.column_stride;
+    for (std::ptrdiff_t i = 0; i < at.count; ++i, memory += access_.column_stride)
       *memory = packed[i];
   }
 
   /// Adds the term of one more row of a unit to the sums of the columns; the first row's starts
   /// them.
-  template <class AtType>
-  SINTER_INLINE void add_row(const Row& row, const Compute& x, AtType at) const {
+  SINTER_INLINE void add_row(const Row& row, const Compute& x, Columns at) const {
     store(row.first ? x : load(at) + x, at);
   }
 
@@ -201,14 +173,16 @@ class Elements {
       return first_lane(to(Stored::load(same), Compute()));
     }
   }
-  SINTER_INLINE static Compute load_part(const Element* from, Part part) {
-    if constexpr (compute_in_memory) {
-      return load_first(from, part.count, typename Compute::Element(1));
-    } else {
-      Element padded[vector_size] = {};
-      __builtin_memcpy(padded, from, static_cast<std::size_t>(part.count) * sizeof(Element));
-      return to(Stored::load(padded), Compute());
-    }
+  [[gnu::noinline]] static Compute load_part(const Element* from, std::ptrdiff_t count) {
+    Element padded[vector_size] = {};
+    __builtin_memcpy(padded, from, static_cast<std::size_t>(count) * sizeof(Element));
+    return to(Stored::load(padded), Compute());
+  }
+  template <class V>
+  [[gnu::noinline]] static void store_part(const V& x, Element* to, std::ptrdiff_t count) {
+    Element packed[vector_size];
+    Stored::store(x, packed);
+    __builtin_memcpy(to, packed, static_cast<std::size_t>(count) * sizeof(Element));
   }
   /// Elements that `index` is on, after a check.
   SINTER_INLINE std::int64_t checked(const LoopArguments& a, int access, std::int64_t index) const {
@@ -239,10 +213,9 @@ class UniformDraw {
   SINTER_INLINE RowF32 element(const Row& row, int access) {
     return *neighbours(row.offset[access], 1);
   }
-  template <class AtType>
-  SINTER_INLINE VecF element(const Row& row, int access, AtType at) {
+  SINTER_INLINE VecF element(const Row& row, int access, Columns at) {
     const std::int64_t stride = arguments_.accesses[access].column_stride;
-    const std::int64_t first = row.offset[access] + at.column * stride;
+    const std::int64_t first = row.offset[access] + at.first * stride;
     if (stride == 1) [[likely]]
       return VecF::load(neighbours(first, vector_size));
     float apart[vector_size];
@@ -270,10 +243,9 @@ class UniformDraw {
 
 /// Where the elements of an access without memory would be: of the row, or of its columns.
 SINTER_INLINE RowI64 coordinate(const Row& row, int access) { return row.offset[access]; }
-template <class AtType>
-SINTER_INLINE VecI coordinate(const LoopArguments& a, const Row& row, int access, AtType at) {
+SINTER_INLINE VecI coordinate(const LoopArguments& a, const Row& row, int access, Columns at) {
   const std::int64_t stride = a.accesses[access].column_stride;
-  return VecI(row.offset[access] + at.column * stride) + VecI::iota() * stride;
+  return VecI(row.offset[access] + at.first * stride) + VecI::iota() * stride;
 }
 
 }  // namespace SINTER_ISA

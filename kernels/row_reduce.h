@@ -11,15 +11,23 @@
 namespace sinter::kernels {
 inline namespace SINTER_ISA {
 
+/// Columns of a row, one for each lane: the last vector of a row may have lanes beyond it.
+struct Columns {
+  std::ptrdiff_t first, count;
+
+  SINTER_INLINE bool is_whole() const { return count == vector_size; }
+};
+
 /// The 64 lanes of one block. Its vectors must come in order. The four vectors of lanes move round
 /// as terms come, so that the loop around needs no unrolling: `next` is the one that the next term
 /// belongs to.
 template <class F, class C>
 class LaneReduction {
  public:
-  template <class PartType>
-  SINTER_INLINE void add(const Vec<C>& term, PartType part) {
-    const Vec<C> sum = F::of(next_, part.keep(term, F::template neutral<C>));
+  SINTER_INLINE void add(const Vec<C>& term, const Columns& at) {
+    Vec<C> sum = F::of(next_, term);
+    if (!at.is_whole()) [[unlikely]]
+      sum = select(Vec<C>::iota() < Vec<C>(static_cast<C>(at.count)), sum, next_);
     next_ = second_;
     second_ = third_;
     third_ = last_;
@@ -62,15 +70,22 @@ class RowReduction {
   BlockTotals<F, C> many_;
 };
 
-/// body(i, part, lanes...) for each vector of a row of n elements, where `lanes` takes the terms of
+/// body(at) for the columns [begin, begin + n), a vector of them at a time. The last vector goes
+/// through the same code as the others, so that there is half as much to compile.
+template <class Body>
+SINTER_INLINE void each_columns(std::ptrdiff_t begin, std::ptrdiff_t n, Body body) {
+  for (std::ptrdiff_t i = 0; i < n; i += vector_size)
+    body(Columns{begin + i, n - i < vector_size ? n - i : vector_size});
+}
+
+/// body(at, lanes...) for each vector of a row of n elements, where `lanes` takes the terms of
 /// each reduction.
 template <class Body, class... Reductions>
 SINTER_INLINE void reduce_row(std::ptrdiff_t n, Body body, Reductions&... reductions) {
   for (std::ptrdiff_t begin = 0; begin < n; begin += row_block) {
     const std::ptrdiff_t count = n - begin < row_block ? n - begin : row_block;
     [&](typename Reductions::Lanes... lanes) SINTER_LOOP_BODY {
-      each_vector(count, [&](std::ptrdiff_t i, auto part)
-                             SINTER_LOOP_BODY { body(begin + i, part, lanes...); });
+      each_columns(begin, count, [&](const Columns& at) SINTER_LOOP_BODY { body(at, lanes...); });
       (reductions.add_block(lanes.result(count)), ...);
     }(typename Reductions::Lanes()...);
   }

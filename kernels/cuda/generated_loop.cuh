@@ -98,10 +98,8 @@ SINTER_INLINE void each_row(const LoopArguments& a, std::int64_t first_unit, std
 }
 
 /// The column that is a thread's turn.
-struct Whole {};
 struct At {
   int column;
-  Whole part;
 };
 
 /// Calls body(at, reductions...) for all columns of the row.
@@ -109,7 +107,7 @@ template <class Body, class... Reductions>
 SINTER_INLINE void each_column(const Row& row, Body body, Reductions&... reductions) {
   for (int column = static_cast<int>(threadIdx.x); column < row.columns;
        column += static_cast<int>(blockDim.x))
-    body(At{column, {}}, reductions...);
+    body(At{column}, reductions...);
   if constexpr (sizeof...(Reductions) != 0) {
     __shared__ std::uint64_t memory[sizeof...(Reductions) * most_warps];  // of this place alone
     combine_team(memory, reductions...);
@@ -122,7 +120,7 @@ class Reduction : public ThreadReduction<F, typename V::Element> {
   using C = typename V::Element;
 
   SINTER_INLINE explicit Reduction(const Row& row) : empty_(row.columns == 0) {}
-  SINTER_INLINE void add(const V& term, Whole) { this->add_term(term.lane); }
+  SINTER_INLINE void add(const V& term, At) { this->add_term(term.lane); }
   SINTER_INLINE C result() const { return empty_ ? F::template identity<C> : this->value(); }
 
  private:
