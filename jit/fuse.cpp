@@ -176,7 +176,7 @@ class Fuser {
     if (reading_count(group, i) > most_readings)
       return refuse(i, g, "it would read too many values");
     if (!members_fit(group, joined->rows, joined->axes) ||
-        !readings_fit(i, joined->rows, joined->axes))
+        !member_fits({i, joined->role}, joined->rows, joined->axes))
       return refuse(i, g, "a value is broadcast along some of several columns");
     if (reaches(i, g)) return refuse(i, g, "what it reads beside needs the group's results");
     if (joined->axes > group.axes) group.widest = {i & 0x7fffffffu, 0};
@@ -198,7 +198,10 @@ class Fuser {
     for (const Reading& reading : readings_[i]) {
       if (!is_member(reading.from, g)) continue;
       const Role role = role_of(group, reading.from.index);
-      if (role == Role::column_sum) return refused("it reads a sum over the rows");
+      if (role == Role::column_sum && is_cast_sum(i, reading))
+        return Joined{Role::cast_sum, group.axes, group.rows};
+      if (role == Role::column_sum || role == Role::cast_sum)
+        return refused("it reads a sum over the rows");
       const int depth = static_cast<int>(reading.axes.size());
       if (!is_range(reading.axes, 0, depth)) return refused("it broadcasts along the rows");
       covered = std::max(covered, depth);
@@ -224,6 +227,13 @@ class Fuser {
     if (group.rows >= 0 || covered != group.axes || covered == 0)
       return refused("it has axes that the group has not");
     return Joined{Role::elementwise, depth, covered};
+  }
+
+  /// Whether the primitive does no more to the sum it reads than to convert it.
+  bool is_cast_sum(PrimitiveId i, const Reading& sum) const {
+    const Node& n = node(i);
+    const int depth = wide_sizes(n.shape).rank();
+    return n.op == Op::cast && is_floating(n.dtype) && is_range(sum.axes, 0, depth);
   }
 
   /// What has the axes that the readings of a primitive count.
@@ -288,10 +298,15 @@ class Fuser {
     }
     return true;
   }
-  bool members_fit(const Group& group, int rows, int axes) const {
-    if (rows == group.rows && axes == group.axes) return true;
+  bool member_fits(const Member& member, int rows, int axes) const {
+    return member.role == Role::cast_sum || readings_fit(member.id, rows, axes);
+  }
+  bool all_fit(const Group& group, int rows, int axes) const {
     return std::all_of(group.members.begin(), group.members.end(),
-                       [&](const Member& member) { return readings_fit(member.id, rows, axes); });
+                       [&](const Member& member) { return member_fits(member, rows, axes); });
+  }
+  bool members_fit(const Group& group, int rows, int axes) const {
+    return (rows == group.rows && axes == group.axes) || all_fit(group, rows, axes);
   }
 
   /// How many values from outside the group would read with the primitive in it.
@@ -393,11 +408,6 @@ class Fuser {
     });
   }
 
-  bool all_fit(const Group& group, int rows, int axes) const {
-    return std::all_of(group.members.begin(), group.members.end(),
-                       [&](const Member& member) { return readings_fit(member.id, rows, axes); });
-  }
-
   /// Whether no path leads from one group to the other through what is in neither.
   bool are_apart(std::uint32_t a, std::uint32_t b) {
     std::vector<PrimitiveId> all;
@@ -427,7 +437,8 @@ class Fuser {
   void drop_single_members() {
     std::vector<Group> kept;
     for (Group& group : fusion_.groups) {
-      if (group.members.size() < 2) {
+      if (std::count_if(group.members.begin(), group.members.end(),
+                        [](const Member& m) { return m.role != Role::cast_sum; }) < 2) {
         for (const Member& member : group.members) fusion_.group_of[member.id] = Fusion::alone;
         continue;
       }

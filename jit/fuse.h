@@ -20,7 +20,8 @@ enum class Role : std::uint8_t {
   elementwise,  ///< one element each, from elements at the same place
   row,          ///< a reduction over the columns, or what is computed from such
   pick_column,  ///< gather: the element of a row at an index
-  column_sum,   ///< a sum over the rows, which no other member reads
+  column_sum,   ///< a sum over the rows, which only its own casts read
+  cast_sum,     ///< a cast of a column_sum
 };
 
 struct Member {

@@ -12,7 +12,7 @@ namespace sinter::jit {
 namespace {
 
 /// Elements that a unit should have: enough to hide its start, few enough to share the work.
-constexpr std::int64_t unit_elements = 8192;
+constexpr std::int64_t unit_elements = 4096;
 /// Columns in a piece of a long row; a multiple of the vector.
 constexpr std::int64_t piece_columns = 8192;
 /// The same where rows are summed.
@@ -25,8 +25,11 @@ void cut_into_units(const Loop& loop, kernels::LoopArguments& arguments) {
   const std::int64_t columns = std::max<std::int64_t>(arguments.columns, 1);
   const std::int64_t piece = sums ? summed_piece_columns : piece_columns;
   arguments.unit_columns = loop.whole_rows() ? columns : std::min(columns, piece);
+  const std::int64_t most_rows = std::max<std::int64_t>(1, unit_elements / arguments.unit_columns);
+  const std::int64_t blocks =
+      std::max<std::int64_t>(1, (arguments.rows + most_rows - 1) / most_rows);
   arguments.unit_rows =
-      sums ? summed_rows : std::max<std::int64_t>(1, unit_elements / arguments.unit_columns);
+      sums ? summed_rows : (arguments.rows + blocks - 1) / blocks;  // as many each
 }
 
 void refuse_index(const kernels::LoopArguments& arguments, std::int64_t, std::int64_t) {

@@ -262,7 +262,9 @@ class Planner {
         continue;
       }
       for (const LoopOperand& operand : plan_.groups[operation.group].schedule.operands)
-        if (operand.kind != LoopOperand::Kind::coordinate) reads(operand.value, at);
+        if (operand.kind == LoopOperand::Kind::block_sums)
+          for (const PrimitiveId total : operand.totals) reads({total & 0x7fffffffu, 0}, at);
+        else if (operand.kind != LoopOperand::Kind::coordinate) reads(operand.value, at);
     }
     plan_.death.assign(plan_.value_count, Plan::never);
     for (PrimitiveId i = 0; i < primitives_.steps.size(); ++i) {

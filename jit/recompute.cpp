@@ -73,11 +73,11 @@ class Recomputation {
     if (!is_computed_elsewhere(reading.from) || has(reading.from.index)) return;
     const std::optional<Role> role = role_of(reading);
     if (!role) return;
-    Attempt attempt;
-    collect(reading.from.index, *role, attempt);
     const std::size_t saved =
         *role == Role::elementwise ? item_size(node(reading.from.index).dtype) : 0;
-    if (attempt.cost > most_cost || attempt.bytes > saved) return;
+    Attempt attempt;
+    collect(reading.from.index, *role, attempt);
+    if (!pays(attempt, saved)) return;
     for (const auto& [id, own] : attempt.members) group_.members.push_back({id, own});
     read_.insert(attempt.read.begin(), attempt.read.end());
   }
@@ -87,6 +87,11 @@ class Recomputation {
                        [&](const Member& member) { return member.id == i; });
   }
 
+  static bool pays(const Attempt& attempt, std::size_t saved) {
+    return attempt.cost <= most_cost && attempt.bytes <= saved;
+  }
+
+  /// Adds a value and what it is made from, as far down as that pays.
   void collect(PrimitiveId i, Role role, Attempt& attempt) const {
     if (attempt.cost > most_cost || !attempt.members.emplace(i, role).second) return;
     attempt.cost += cost_of(node(i));
@@ -94,11 +99,19 @@ class Recomputation {
       const Operand from = reading.from;
       if (!from.leaf && (is_inlined(node(from.index)) || has(from.index))) continue;
       const std::optional<Role> own = role_of(reading);
-      const bool again = own && is_computed_elsewhere(from) && !needed_[from.index];
-      if (again) collect(from.index, *own, attempt);
-      else if (read_.count(key_of(from)) == 0 && attempt.read.insert(key_of(from)).second &&
-               own != Role::row)
-        attempt.bytes += item_size(dtype_of(trace_, primitives_, from));
+      Attempt deeper = attempt;
+      Attempt here = attempt;
+      if (read_.count(key_of(from)) == 0 && here.read.insert(key_of(from)).second &&
+          own != Role::row)
+        here.bytes += item_size(dtype_of(trace_, primitives_, from));
+      if (own && is_computed_elsewhere(from) && !needed_[from.index]) {
+        collect(from.index, *own, deeper);
+        if (pays(deeper, here.bytes)) {
+          attempt = std::move(deeper);
+          continue;
+        }
+      }
+      attempt = std::move(here);
     }
   }
 

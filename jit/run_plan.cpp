@@ -304,14 +304,15 @@ class PlanRun {
                    const Launch& run) {
     for (std::size_t k = 0; k < operands.size(); ++k) {
       if (schedule.operands[k].kind != LoopOperand::Kind::block_sums) continue;
-      const PrimitiveId i = schedule.operands[k].value.index;
       const DType type = schedule.loop.accesses[k].dtype;
       const std::int64_t blocks = row_block_count(run.rows), count = run.columns;
-      const Result result{values_.node(i).dtype, values_.node(i).shape};
-      Value& value = values_[plan_.first_value[i]];
-      if (!value) value = obtain(plan_.first_value[i], result);
-      kernels::reduce(Op::sum, {operands[k].base, type, {blocks, count}, {count, 1}}, 1, 0,
-                      {address(value, result.dtype), result.dtype, {1, count}, {count, 1}});
+      for (const PrimitiveId i : schedule.operands[k].totals) {
+        const Result result = values_.result(i, 0);
+        Value& value = values_[plan_.first_value[i]];
+        if (!value) value = obtain(plan_.first_value[i], result);
+        kernels::reduce(Op::sum, {operands[k].base, type, {blocks, count}, {count, 1}}, 1, 0,
+                        {address(value, result.dtype), result.dtype, {1, count}, {count, 1}});
+      }
     }
   }
 
@@ -331,11 +332,10 @@ class PlanRun {
       for (std::uint32_t at = at_ + 1; at < plan_.operations.size(); ++at) {
         const Operation& operation = plan_.operations[at];
         if (operation.group != Operation::no_group) {
-          for (const LoopOperand& operand : plan_.groups[operation.group].schedule.operands)
-            if (operand.kind == LoopOperand::Kind::written ||
-                operand.kind == LoopOperand::Kind::block_sums)
-              reserved[plan_.first_value[operand.value.index]] =
-                  allocate({values_.dtype(operand.value), values_.shape(operand.value)});
+          for (const LoopOperand& operand : plan_.groups[operation.group].schedule.operands) {
+            if (operand.kind == LoopOperand::Kind::written) reserve(operand.value.index, reserved);
+            for (const PrimitiveId total : operand.totals) reserve(total, reserved);
+          }
         } else if (operation.map != Operation::no_map) {
           for_results(plan_.maps[operation.map],
                       [&](std::uint32_t number, const Result& result, std::size_t) {
@@ -352,6 +352,10 @@ class PlanRun {
     }
     reserved_ = std::move(reserved);
     return true;
+  }
+
+  void reserve(PrimitiveId i, std::vector<Value>& reserved) const {
+    reserved[plan_.first_value[i]] = allocate(values_.result(i, 0));
   }
 
   const Plan& plan_;

@@ -32,7 +32,8 @@ class Scheduler {
     result_.axes = group_.axes;
     result_.rows = group_.rows;
     result_.widest = group_.widest;
-    for (const Member& member : group_.members) plan_member(member);
+    for (const Member& member : group_.members)
+      if (member.role != Role::cast_sum) plan_member(member);
     find_demand();
     for (int phase = 0; phase <= last_phase_; ++phase) {
       row_section(phase);
@@ -111,6 +112,7 @@ class Scheduler {
   /// In which sections each value of columns is wanted, and which are kept from one to the next.
   void find_demand() {
     for (auto member = group_.members.rbegin(); member != group_.members.rend(); ++member) {
+      if (member->role == Role::cast_sum) continue;
       Planned& planned = planned_.at(member->id);
       const bool reduces = info(node(member->id).op).kind == OpKind::reduction;
       if (reduces) {
@@ -139,6 +141,7 @@ class Scheduler {
     builder_.begin_row();
     if (phase == 0) emit_row_inputs();
     for (const Member& member : group_.members) {
+      if (member.role == Role::cast_sum) continue;
       const Planned& planned = planned_.at(member.id);
       if (member.role == Role::row && planned.phase == phase) {
         const bool reduced = info(node(member.id).op).kind == OpKind::reduction;
@@ -158,6 +161,7 @@ class Scheduler {
   /// Numbers, and elements that are the same for the whole row, are loaded once.
   void emit_row_inputs() {
     for (const Member& member : group_.members) {
+      if (member.role == Role::cast_sum) continue;
       const Node& n = node(member.id);
       if (n.op == Op::random_uniform) {
         const ValueId seed = number(member.id, 0, DType::i64),
@@ -235,6 +239,7 @@ class Scheduler {
     builder_.begin_columns();
     std::vector<PrimitiveId> written;
     for (const Member& member : group_.members) {
+      if (member.role == Role::cast_sum) continue;
       const Planned& planned = planned_.at(member.id);
       const bool reduces = info(node(member.id).op).kind == OpKind::reduction;
       if (reduces && planned.phase - (member.role == Role::row) == phase) reduce(member.id, phase);
@@ -255,11 +260,24 @@ class Scheduler {
     const ValueId wide = in_compute(value, compute_dtype(value.dtype));
     if (planned.role == Role::column_sum) {
       const Reading own{{i & 0x7fffffffu, 0}, axes_between(group_.rows, group_.axes)};
-      builder_.add_rows(wide, access(LoopOperand::Kind::block_sums, own, compute_dtype(n.dtype),
-                                     Columns::contiguous));
+      const std::uint32_t sums =
+          access(LoopOperand::Kind::block_sums, own, compute_dtype(n.dtype), Columns::contiguous);
+      builder_.add_rows(wide, sums);
+      result_.operands[sums].totals = totals_of(i);
       return;
     }
     sums_.emplace(i, Emitted{builder_.reduce(n.op, wide), compute_dtype(value.dtype)});
+  }
+
+  /// The column_sum and its casts, where they are stored.
+  std::vector<PrimitiveId> totals_of(PrimitiveId sum) const {
+    std::vector<PrimitiveId> totals;
+    if (stored_[sum]) totals.push_back(sum);
+    for (const Member& member : group_.members)
+      if (member.role == Role::cast_sum && stored_[member.id] &&
+          readings_of(trace_, primitives_, member.id)[0].from == Operand{sum & 0x7fffffffu, 0})
+        totals.push_back(member.id);
+    return totals;
   }
 
   static std::vector<int> axes_between(int begin, int end) {

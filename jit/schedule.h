@@ -23,6 +23,9 @@ struct LoopOperand {
   Operand value;
   /// For each axis of the value whose size is not 1 the axis of the space it lies along.
   std::vector<int> axes;
+  /// Of block_sums, the primitives that get the sums of all rows, each in its dtype: the column_sum
+  /// and its casts, where something outside of the group reads them.
+  std::vector<PrimitiveId> totals;
 };
 
 /// Where a number of the loop comes from: a slot of a primitive.
