@@ -16,6 +16,7 @@
 #include "runtime/record.h"
 #include "runtime/reductions.h"
 #include "runtime/results.h"
+#include "runtime/slice_gradients.h"
 #include "runtime/views.h"
 
 namespace sinter {
@@ -30,6 +31,7 @@ struct Stop {
   bool released = false;          // whether an evaluation has cut the way down
   bool leads = false;             // whether something asked for lies below
   std::vector<Tensor> gradients;  // one for each result
+  SliceGradients slices;          // of result 0, not yet added
 };
 
 class ReverseWalk {
@@ -89,6 +91,9 @@ class ReverseWalk {
     const NoAutocast exact;  // gradients follow the dtypes of what was recorded
     for (std::size_t i = stops_.size(); i-- > 0;) {
       Stop& stop = stops_[i];
+      if (!stop.slices.empty())
+        for (const Tensor& gradient : stop.slices.take(stop.node->shape))
+          accumulate(stop, 0, gradient, stop.node->where);
       const bool reached = std::any_of(stop.gradients.begin(), stop.gradients.end(),
                                        [](const Tensor& g) { return g.defined(); });
       if (stop.leads && reached && !stop.inputs.empty()) push_down(stop);
@@ -144,6 +149,10 @@ class ReverseWalk {
     if (node.op == Op::pick) {
       Stop& source = stops_[places_.at(stop.inputs[0].get())];
       accumulate(source, static_cast<std::size_t>(node.fixed()[0]), stop.gradients[0], node.where);
+      return;
+    }
+    if (node.op == Op::slice) {
+      stops_[places_.at(stop.inputs[0].get())].slices.add(stop.node, stop.gradients[0]);
       return;
     }
     std::vector<Tensor> inputs;

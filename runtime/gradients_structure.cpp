@@ -4,7 +4,6 @@
 #include "runtime/creation.h"
 #include "runtime/elementwise.h"
 #include "runtime/gradients.h"
-#include "runtime/indexing.h"
 #include "runtime/reductions.h"
 #include "runtime/views.h"
 
@@ -24,15 +23,6 @@ std::vector<Tensor> differentiate_permute(const GradientContext& context) {
   for (std::size_t i = 0; i < order.size(); ++i)
     inverse[static_cast<int>(order[i])] = static_cast<std::int64_t>(i);
   return {permute(context.g(), inverse, context.where)};
-}
-
-/// The gradient goes back to the elements that were taken; the others have none.
-std::vector<Tensor> differentiate_slice(const GradientContext& context) {
-  Dims starts, steps;
-  for (const Slot slot : context.node.slots()) starts.push_back(slot.integer);
-  for (const std::int64_t step : context.node.fixed()) steps.push_back(step);
-  const Tensor base = zeros(context.inputs[0].shape(), context.g().dtype(), context.where);
-  return {slice_update(base, context.g(), starts, steps, context.where)};
 }
 
 Tensor spread(const Tensor& a, const GradientContext& context) {
@@ -81,7 +71,6 @@ GradientRule structure_gradient_rule(Op op) {
     case Op::expand: return pass_on;  // dtype and broadcasting are undone by the walk
     case Op::reshape: return differentiate_reshape;
     case Op::permute: return differentiate_permute;
-    case Op::slice: return differentiate_slice;
     case Op::custom_gradient: return differentiate_custom;
     case Op::sum: return differentiate_sum;
     case Op::prod: return differentiate_prod;

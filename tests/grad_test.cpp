@@ -228,6 +228,41 @@ TEST_CASE("the loss is one floating number") {
   CHECK(contains(usage_message([&] { grad({}, std::vector<Tensor>{x}); }), "not defined"));
 }
 
+TEST_CASE("gradients of slices that lie side by side are put together, others among zeros") {
+  at_each_level([] {
+    const Tensor x = floats({1, 2, 3, 4, 5, 6}), w = floats({10, 20});
+    const auto piece = [&](std::int64_t start, std::int64_t length) {
+      return narrow(x, 0, start, length);
+    };
+    const auto gradient = [&](const Tensor& loss) { return grad(loss, std::vector<Tensor>{x})[0]; };
+    // In any order of recording; the product of two of them needs both values.
+    const Tensor whole = gradient(sum(piece(2, 2) * w * piece(0, 2)) + sum(piece(4, 2) * 3));
+    CHECK(whole.node()->op == Op::concatenate);
+    CHECK(whole.to_host<float>() == Floats{30, 80, 10, 40, 3, 3});
+    const Tensor gap = gradient(sum(piece(0, 2) * 2) + sum(piece(4, 2) * 3));
+    CHECK(gap.to_host<float>() == Floats{2, 2, 0, 0, 3, 3});
+    const Tensor overlap = gradient(sum(piece(0, 4) * 2) + sum(piece(2, 4) * 3));
+    CHECK(overlap.to_host<float>() == Floats{2, 2, 5, 5, 3, 3});
+    const Tensor with_step = gradient(sum(slice(x, 0, 0, 6, 2) * 2) + sum(slice(x, 0, 1, 6, 2)));
+    CHECK(with_step.to_host<float>() == Floats{2, 1, 2, 1, 2, 1});
+    const Tensor beside = gradient(sum(piece(0, 3) * 2) + sum(piece(3, 3)) + sum(x * 10));
+    CHECK(beside.to_host<float>() == Floats{12, 12, 12, 11, 11, 11});
+    const Tensor twice = gradient(sum(piece(0, 6)) + sum(piece(0, 3)) + sum(piece(0, 3)));
+    CHECK(twice.to_host<float>() == Floats{3, 3, 3, 1, 1, 1});
+    const Tensor square = reshape(x, {2, 3});
+    const Tensor other_axes =
+        gradient(sum(narrow(square, 0, 0, 1) * 2) + sum(narrow(square, 1, 0, 1)));
+    CHECK(other_axes.to_host<float>() == Floats{3, 2, 2, 1, 0, 0});
+  });
+}
+
+TEST_CASE("second derivatives go through gradients of slices") {
+  const Tensor x = floats({2, 3, 5, 7});
+  const Tensor loss = sum(square(narrow(x, 0, 0, 2)) * narrow(x, 0, 2, 2));
+  const Tensor first = grad(loss, std::vector<Tensor>{x}, {.create_graph = true})[0];
+  CHECK(grad(sum(first), std::vector<Tensor>{x})[0].to_host<float>() == Floats{14, 20, 4, 6});
+}
+
 TEST_CASE("custom_gradient") {
   at_each_level([] {
     const Tensor x = floats({1, 2});
