@@ -139,10 +139,8 @@ std::exception_ptr FiniteCheck::after_step(std::size_t step, std::span<const Con
 
 bool FiniteCheck::after_operation(const LiveValues& values, const Operation& operation) {
   if (operation.group != Operation::no_group) {
-    for (const LoopOperand& operand : values.plan().groups[operation.group].schedule.operands)
-      if (operand.kind == LoopOperand::Kind::written ||
-          operand.kind == LoopOperand::Kind::block_sums)
-        look_at(values, operand.value.index, operation);
+    for (const PrimitiveId i : stored_by(values.plan().groups[operation.group].schedule))
+      look_at(values, i, operation);
   } else if (operation.map != Operation::no_map) {
     for (const Map::Result& result : values.plan().maps[operation.map].map.results)
       if (!suspect_) look_at(values, result.primitive, operation);

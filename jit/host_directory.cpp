@@ -48,10 +48,14 @@ std::string temporary_directory(const std::string& parent) {
   return parent.empty() ? P_tmpdir : parent;
 }
 
-HostDirectory::HostDirectory(const std::string& parent)
-    : path_(temporary_directory(parent) + "/sinter-XXXXXX") {
+void HostDirectory::wait_for_all_at_exit() {
   static const bool registered = std::atexit(wait_at_exit) == 0;
   (void)registered;
+}
+
+HostDirectory::HostDirectory(const std::string& parent)
+    : path_(temporary_directory(parent) + "/sinter-XXXXXX") {
+  wait_for_all_at_exit();
   if (::mkdtemp(path_.data()) == nullptr)
     throw FileError(fmt::format("{}: the compiler needs a temporary directory (TMPDIR): {}",
                                 temporary_directory(parent), last_error()));

@@ -17,6 +17,9 @@ class HostDirectory {
   HostDirectory(const HostDirectory&) = delete;
   HostDirectory& operator=(const HostDirectory&) = delete;
 
+  /// The first call makes the program wait at its end; each constructor calls it.
+  static void wait_for_all_at_exit();
+
   const std::string& path() const { return path_; }
 
  private:

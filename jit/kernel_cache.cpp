@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "jit/host_directory.h"
 #include "jit/kernel_key.h"
 #include "jit/kernel_unit.h"
 #include "runtime/cpu/pool.h"
@@ -261,6 +262,12 @@ KernelCache& kernel_cache() {
   static KernelCache* const cache = [] {
     // Never destroyed: a thread may still be loading when the program ends.
     auto* const forever = new KernelCache(options());
+    // What the work uses is made now: the child of a fork that met another thread while it makes
+    // one of these would wait for that thread for ever. Handlers of a fork run in reverse order.
+    HostDirectory::wait_for_all_at_exit();
+    log_enabled(LogChannel::cache);
+    cpu::instruction_set();
+    cpu::threads();
     ::pthread_atfork([] { kernel_cache().before_fork(); },
                      [] { kernel_cache().after_fork_in_parent(); },
                      [] { kernel_cache().after_fork_in_child(); });

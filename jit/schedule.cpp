@@ -430,6 +430,16 @@ class Scheduler {
 
 }  // namespace
 
+std::vector<PrimitiveId> stored_by(const ScheduledGroup& group) {
+  std::vector<PrimitiveId> stored;
+  for (const LoopOperand& operand : group.operands) {
+    if (operand.kind == LoopOperand::Kind::written) stored.push_back(operand.value.index);
+    stored.insert(stored.end(), operand.totals.begin(), operand.totals.end());
+  }
+  std::sort(stored.begin(), stored.end());
+  return stored;
+}
+
 std::optional<ScheduledGroup> schedule(const Trace& trace, const Primitives& primitives,
                                        const Fusion& fusion, const Group& group,
                                        const std::vector<bool>& stored,

@@ -25,7 +25,7 @@ struct LoopOperand {
   std::vector<int> axes;
   /// Of block_sums, the primitives that get the sums of all rows, each in its dtype: the column_sum
   /// and its casts, where something outside of the group reads them.
-  std::vector<PrimitiveId> totals;
+  std::vector<PrimitiveId> totals = {};
 };
 
 /// Where a number of the loop comes from: a slot of a primitive.
@@ -43,6 +43,9 @@ struct ScheduledGroup {
   bool in_place = false;              ///< whether nothing is read after something has been written
   bool can_fail = false;              ///< whether it picks by an index
 };
+
+/// The primitives whose values the group stores, in order.
+std::vector<PrimitiveId> stored_by(const ScheduledGroup& group);
 
 /// `stored[i]`: whether something outside of its group reads primitive i. `contiguous_leaf[i]`,
 /// `contiguous_step[i]`: whether the elements of leaf or primitive i lie one after the other along

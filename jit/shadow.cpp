@@ -34,10 +34,8 @@ struct Stored {
 std::vector<Stored> stored_by(const Plan& plan, const Operation& operation) {
   std::vector<Stored> stored;
   if (operation.group != Operation::no_group) {
-    for (const LoopOperand& operand : plan.groups[operation.group].schedule.operands)
-      if (operand.kind == LoopOperand::Kind::written ||
-          operand.kind == LoopOperand::Kind::block_sums)
-        stored.push_back({operand.value.index, 0});
+    for (const PrimitiveId i : stored_by(plan.groups[operation.group].schedule))
+      stored.push_back({i, 0});
   } else if (operation.map != Operation::no_map) {
     const PlannedMap& planned = plan.maps[operation.map];
     for (std::size_t r = 0; r < planned.map.results.size(); ++r)
