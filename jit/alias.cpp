@@ -36,8 +36,8 @@ std::optional<Strides> reshape_strides(const Shape& from, const Strides& strides
   return result;
 }
 
-Value sliced(const Node& node, const Value& input) {
-  Value value = input;
+Placement sliced(const Node& node, const Placement& input) {
+  Placement value = input;
   for (int i = 0; i < node.shape.rank(); ++i) {
     const auto axis = static_cast<std::size_t>(i);
     value.offset += node.slots()[axis].integer * input.strides[i];
@@ -46,8 +46,8 @@ Value sliced(const Node& node, const Value& input) {
   return value;
 }
 
-Value expanded(const Node& node, const Shape& shape, const Value& input) {
-  Value value = input;
+Placement expanded(const Node& node, const Shape& shape, const Placement& input) {
+  Placement value = input;
   value.strides = Strides::filled(node.shape.rank(), 0);
   const int added = node.shape.rank() - shape.rank();
   for (int i = 0; i < shape.rank(); ++i)
@@ -57,7 +57,7 @@ Value expanded(const Node& node, const Shape& shape, const Value& input) {
 
 }  // namespace
 
-std::optional<Value> alias(const Node& node, const Shape& input_shape, const Value& input) {
+std::optional<Placement> alias(const Node& node, const Shape& input_shape, const Placement& input) {
   switch (node.op) {
     case Op::detach:
     case Op::custom_gradient:
@@ -65,7 +65,7 @@ std::optional<Value> alias(const Node& node, const Shape& input_shape, const Val
     case Op::expand: return expanded(node, input_shape, input);
     case Op::slice: return sliced(node, input);
     case Op::permute: {
-      Value value = input;
+      Placement value = input;
       for (int i = 0; i < node.shape.rank(); ++i)
         value.strides[i] =
             input.strides[static_cast<int>(node.fixed()[static_cast<std::size_t>(i)])];
@@ -74,7 +74,7 @@ std::optional<Value> alias(const Node& node, const Shape& input_shape, const Val
     case Op::reshape: {
       const auto strides = reshape_strides(input_shape, input.strides, node.shape);
       if (!strides) return std::nullopt;
-      return Value{input.storage, input.offset, *strides};
+      return Placement{input.offset, *strides};
     }
     default: internal_error("not a view: " + std::string(to_string(node.op)));
   }

@@ -1,5 +1,5 @@
 /// \file
-/// Views at the level eager: the value of a view as another way to address its input's storage.
+/// Views as other ways to address the storage of what they show.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,16 @@
 
 namespace sinter::jit {
 
-/// The value of the view `node` of `input`, whose shape is `input_shape`; nothing where the strides
-/// do not allow it (a reshape across axes that are not adjacent in memory).
-std::optional<Value> alias(const Node& node, const Shape& input_shape, const Value& input);
+/// Where the elements of a value are in its storage, as in Value.
+struct Placement {
+  std::int64_t offset = 0;
+  Strides strides;
+};
+
+inline Placement placement_of(const Value& value) { return {value.offset, value.strides}; }
+
+/// Where the elements of the view `node` are, which is one of something of `input_shape`; nothing
+/// where strides cannot say it (a reshape across axes that are not adjacent in memory).
+std::optional<Placement> alias(const Node& node, const Shape& input_shape, const Placement& input);
 
 }  // namespace sinter::jit

@@ -185,7 +185,7 @@ class Execution {
                            std::span<const Source> sources) {
     const auto lists = static_cast<std::size_t>(node.fixed()[0]);
     const auto length = static_cast<std::size_t>(node.fixed()[1]);
-    const std::vector<bool> several = read_at_several_positions(sources, lists, length);
+    const std::vector<bool> several = read_by_others(sources, sources, lists, length);
     for (std::uint32_t r = 0; r < step.value_count; ++r) {
       const Result result = result_of(node, r);
       for (std::size_t list = 0; list < lists; ++list) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "jit/alias.h"
 #include "jit/layout.h"
 #include "jit/plan.h"
 #include "jit/value_memory.h"
@@ -45,15 +46,38 @@ class LiveValues {
   Value& operator[](std::uint32_t number) { return values_[number]; }
   const Value& operator[](std::uint32_t number) const { return values_[number]; }
 
-  const Value& value_of(Operand o) const {
-    const Value& value =
-        o.leaf ? trace_.leaves[o.index]->value() : values_[plan_.first_value[o.index]];
+  /// What has the elements of an operand: a leaf, or a value, by number.
+  Source base_of(Operand o) const { return o.leaf ? o : plan_.bases[o.index]; }
+  std::vector<Source> bases_of(std::span<const Operand> operands) const {
+    std::vector<Source> bases;
+    for (const Operand o : operands) bases.push_back(base_of(o));
+    return bases;
+  }
+
+  const StorageRef& storage_of(Operand o) const {
+    const Source base = base_of(o);
+    const Value& value = base.leaf ? trace_.leaves[base.index]->value() : values_[base.index];
     invariant(static_cast<bool>(value), "a value is read that is not there");
-    return value;
+    return value.storage;
+  }
+  /// Where in the storage its elements are.
+  Placement placement_of(Operand o) const {
+    if (o.leaf) return jit::placement_of(trace_.leaves[o.index]->value());
+    const Node& n = node(o.index);
+    if (!plan_.shows[o.index] || n.op == Op::pick)
+      return jit::placement_of(values_[plan_.bases[o.index].index]);
+    const Operand shown = primitives_.operands_of(o.index)[0];
+    return *alias(n, shape(shown), placement_of(shown));
+  }
+  Value value_of(Operand o) const {
+    const Placement place = placement_of(o);
+    return {storage_of(o), place.offset, place.strides};
   }
   kernels::ConstView view(Operand o) const {
-    const Value& value = value_of(o);
-    return {address(value, dtype(o)), dtype(o), shape(o), value.strides};
+    const Placement place = placement_of(o);
+    std::byte* const first = storage_of(o)->data();
+    return {first + place.offset * static_cast<std::int64_t>(item_size(dtype(o))), dtype(o),
+            shape(o), place.strides};
   }
 
  private:

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "jit/alias.h"
 #include "jit/fallible.h"
 #include "jit/join_maps.h"
 #include "jit/plan_map.h"
 #include "jit/recompute.h"
+#include "jit/value_memory.h"
 
 namespace sinter::jit {
 namespace {
@@ -26,11 +29,13 @@ class Planner {
 
   /// \return a group that does not fit a kernel; without one the plan is complete.
   std::optional<std::uint32_t> run() {
-    number_values();
     find_layouts();
     find_maps();
+    find_shown();
     order_units();
     if (const auto misfit = find_needed()) return misfit;
+    number_values();
+    find_readers_of_lists();
     make_operations();
     find_deaths();
     return std::nullopt;
@@ -45,14 +50,6 @@ class Planner {
 
   const Node& node(PrimitiveId i) const { return *primitives_.steps[i].node; }
 
-  void number_values() {
-    for (const Primitive& primitive : primitives_.steps) {
-      plan_.first_value.push_back(plan_.value_count);
-      plan_.value_count +=
-          primitive.whole ? static_cast<std::uint32_t>(result_count(*primitive.node)) : 1;
-    }
-  }
-
   /// How values lie in memory in the first run: kernels are made for that, and others are copied.
   void find_layouts() {
     for (const Node* leaf : trace_.leaves) {
@@ -66,8 +63,8 @@ class Planner {
       if (info(n.op).kind == OpKind::view && n.op != Op::pick) {
         const Operand o = primitives_.operands_of(i)[0];
         const Strides& from = o.leaf ? leaf_strides_[o.index] : strides_[o.index];
-        const auto value = alias(n, shape_of(trace_, primitives_, o), Value{{}, 0, from});
-        if (value) strides_.back() = value->strides;
+        const auto place = alias(n, shape_of(trace_, primitives_, o), Placement{0, from});
+        if (place) strides_.back() = place->strides;
       }
       dense_.push_back(is_dense(n.shape, strides_.back()));
     }
@@ -100,6 +97,46 @@ class Planner {
     const auto operands = primitives_.operands_of(i);
     return {operands.begin(), operands.end()};
   }
+
+  /// Which views need no operation.
+  void find_shown() {
+    std::vector<bool> contiguous;  // in every run
+    for (PrimitiveId i = 0; i < primitives_.steps.size(); ++i) {
+      const Node& n = node(i);
+      const bool is_view = info(n.op).kind == OpKind::view;
+      const Operand from = is_view ? primitives_.operands_of(i)[0] : Operand{};
+      const bool from_contiguous = is_view && !from.leaf && contiguous[from.index];
+      plan_.shows.push_back(is_view && (n.op != Op::reshape || from_contiguous));
+      const bool moves = n.op == Op::permute || n.op == Op::expand || n.op == Op::slice;
+      contiguous.push_back(!is_view || n.op == Op::pick || (from_contiguous && !moves));
+    }
+  }
+
+  /// Values are what has to be in memory and is not shown by another.
+  void number_values() {
+    const auto value = [](std::uint32_t number) { return Source{number & 0x7fffffffu, 0}; };
+    for (PrimitiveId i = 0; i < primitives_.steps.size(); ++i) {
+      const Node& n = node(i);
+      plan_.first_value.push_back(plan_.value_count);
+      if ((needed_[i] && !plan_.shows[i]) || maps_.given_by.count(i) != 0)
+        plan_.value_count +=
+            primitives_.steps[i].whole ? static_cast<std::uint32_t>(result_count(n)) : 1;
+      const Operand from = plan_.shows[i] ? primitives_.operands_of(i)[0] : Operand{};
+      if (n.op == Op::pick)
+        plan_.bases.push_back(
+            value(plan_.first_value[from.index] + static_cast<std::uint32_t>(n.fixed()[0])));
+      else plan_.bases.push_back(plan_.shows[i] ? base_of(from) : value(plan_.first_value[i]));
+    }
+  }
+  void find_readers_of_lists() {
+    for (PlannedMap& planned : plan_.maps) {
+      std::vector<Source> bases;
+      for (const Operand o : planned.map.operands) bases.push_back(base_of(o));
+      planned.read_by_others =
+          read_by_others(planned.map.operands, bases, planned.map.lists(), planned.map.length);
+    }
+  }
+  Source base_of(Operand o) const { return o.leaf ? o : plan_.bases[o.index]; }
 
   std::vector<PrimitiveId> members_of(const Unit& unit) const {
     if (unit.group == Fusion::alone) return {unit.primitive};
@@ -157,14 +194,14 @@ class Planner {
   void need_operands(PrimitiveId i) {
     for (const Operand o : reads_of(i)) need(o);
     if (const auto from = picked_from(i))
-      picked_[plan_.first_value[*from] + static_cast<std::uint32_t>(node(i).fixed()[0])] = true;
+      picked_.emplace(*from, static_cast<std::uint32_t>(node(i).fixed()[0]));
     if (map_run_by_[i] == Operation::no_map) return;
     const Map& map = maps_.maps[map_run_by_[i]];
     std::vector<bool> wanted;
     for (const Map::Result& result : map.results)
       wanted.push_back(
           std::any_of(result.index.begin(), result.index.end(), [&](std::uint32_t index) -> bool {
-            return picked_[plan_.first_value[result.primitive] + index];
+            return picked_.count({result.primitive, index}) != 0;
           }));
     map_of_[i] = static_cast<std::uint32_t>(plan_.maps.size());
     plan_.maps.push_back(plan_map(trace_, primitives_, map, std::move(wanted)));
@@ -173,13 +210,11 @@ class Planner {
   /// Which values have to be in memory, and so which units run: walked against their order.
   std::optional<std::uint32_t> find_needed() {
     needed_.assign(primitives_.steps.size(), false);
-    kept_ = needed_;
-    picked_.assign(plan_.value_count, false);
+    picked_.clear();
     map_of_.assign(primitives_.steps.size(), Operation::no_map);
     for (std::size_t i = 0; i < trace_.steps.size(); ++i) {
       if (!trace_.kept[i] || has_several_results(trace_.steps[i]->op)) continue;
       need(primitives_.value_of[i]);
-      if (!primitives_.value_of[i].leaf) kept_[primitives_.value_of[i].index] = true;
     }
     for (auto unit = units_.rbegin(); unit != units_.rend(); ++unit) {
       const std::vector<PrimitiveId> members = members_of(*unit);
@@ -226,7 +261,7 @@ class Planner {
         if (operation.group == Operation::no_group) continue;  // nothing needs it
         fails = plan_.groups[operation.group].schedule.can_fail;
       } else {
-        if (!needed_[unit.primitive]) continue;
+        if (!needed_[unit.primitive] || plan_.shows[unit.primitive]) continue;
         operation.primitive = unit.primitive;
         operation.map = map_of_[unit.primitive];
         if (const auto fold = primitives_.folds.find(unit.primitive);
@@ -235,7 +270,7 @@ class Planner {
           plan_.folds.push_back({schedule_fold(fold->second)});
         }
         const Node& n = node(unit.primitive);
-        operation.kernel = n.op == Op::pick ? EagerKernel{} : eager_kernel(n.op);
+        operation.kernel = eager_kernel(n.op);
         fails = can_fail(n);
       }
       plan_.operations.push_back(std::move(operation));
@@ -247,40 +282,63 @@ class Planner {
     std::vector<std::uint32_t> last(plan_.value_count, Plan::never);
     plan_.last_read.assign(trace_.leaves.size(), 0);
     const auto reads = [&](Operand o, std::uint32_t at) {
-      if (o.leaf) plan_.last_read[o.index] = at;
-      else for_values(o.index, [&](std::uint32_t value) { last[value] = at; });
+      const Source base = base_of(o);
+      (base.leaf ? plan_.last_read : last)[base.index] = at;
     };
     for (std::uint32_t at = 0; at < plan_.operations.size(); ++at) {
       const Operation& operation = plan_.operations[at];
-      if (operation.group == Operation::no_group) {
-        if (operation.map != Operation::no_map) {
-          for (const Operand o : plan_.maps[operation.map].map.operands) reads(o, at);
-        } else {
-          for (const Operand o : primitives_.operands_of(operation.primitive)) reads(o, at);
-        }
-        for_values(operation.primitive, [&](std::uint32_t value) { last[value] = at; });
-        continue;
-      }
-      for (const LoopOperand& operand : plan_.groups[operation.group].schedule.operands)
-        if (operand.kind == LoopOperand::Kind::block_sums)
-          for (const PrimitiveId total : operand.totals) reads({total & 0x7fffffffu, 0}, at);
-        else if (operand.kind != LoopOperand::Kind::coordinate) reads(operand.value, at);
+      for (const Operand o : read_by(operation)) reads(o, at);
+      for_written(operation, [&](std::uint32_t value) { last[value] = at; });
     }
     plan_.death.assign(plan_.value_count, Plan::never);
-    for (PrimitiveId i = 0; i < primitives_.steps.size(); ++i) {
-      if (kept_[i]) continue;
-      for_values(i, [&](std::uint32_t value) {
-        plan_.death[value] = last[value];
-        if (last[value] != Plan::never) plan_.operations[last[value]].dying.push_back(value);
-      });
+    const std::vector<bool> kept = find_kept();
+    for (std::uint32_t value = 0; value < plan_.value_count; ++value) {
+      if (kept[value]) continue;
+      plan_.death[value] = last[value];
+      if (last[value] != Plan::never) plan_.operations[last[value]].dying.push_back(value);
     }
   }
 
+  /// The values that nodes get which something refers to after the run.
+  std::vector<bool> find_kept() const {
+    std::vector<bool> kept(plan_.value_count, false);
+    for (std::size_t i = 0; i < trace_.steps.size(); ++i) {
+      if (!trace_.kept[i] || has_several_results(trace_.steps[i]->op)) continue;
+      const Source base = base_of(primitives_.value_of[i]);
+      if (!base.leaf) kept[base.index] = true;
+    }
+    return kept;
+  }
+
+  std::vector<Operand> read_by(const Operation& operation) const {
+    if (operation.map != Operation::no_map) return plan_.maps[operation.map].map.operands;
+    std::vector<Operand> read;
+    if (operation.group == Operation::no_group) {
+      const auto operands = primitives_.operands_of(operation.primitive);
+      read.assign(operands.begin(), operands.end());
+      return read;
+    }
+    for (const LoopOperand& operand : plan_.groups[operation.group].schedule.operands)
+      if (operand.kind == LoopOperand::Kind::read) read.push_back(operand.value);
+    return read;
+  }
+
+  /// body(value) for what the operation gives.
   template <class Body>
-  void for_values(PrimitiveId i, Body body) const {
-    const std::uint32_t end =
-        i + 1 < plan_.first_value.size() ? plan_.first_value[i + 1] : plan_.value_count;
-    for (std::uint32_t value = plan_.first_value[i]; value < end; ++value) body(value);
+  void for_written(const Operation& operation, Body body) const {
+    if (operation.map != Operation::no_map) {
+      for (const Map::Result& result : plan_.maps[operation.map].map.results)
+        for (const std::uint32_t index : result.index)
+          body(plan_.first_value[result.primitive] + index);
+    } else if (operation.group != Operation::no_group) {
+      for (const PrimitiveId i : stored_by(plan_.groups[operation.group].schedule))
+        body(plan_.first_value[i]);
+    } else {
+      const PrimitiveId i = operation.primitive;
+      const std::uint32_t end =
+          i + 1 < plan_.first_value.size() ? plan_.first_value[i + 1] : plan_.value_count;
+      for (std::uint32_t value = plan_.first_value[i]; value < end; ++value) body(value);
+    }
   }
 
   const Trace& trace_;
@@ -290,10 +348,11 @@ class Planner {
   std::vector<Strides> leaf_strides_, strides_;
   std::vector<bool> dense_leaf_, dense_;
   std::vector<Unit> units_;
-  std::vector<bool> needed_, kept_;
+  std::vector<bool> needed_;  // of each primitive
   Maps maps_;
   std::vector<std::uint32_t> map_run_by_;  // of each primitive, the map whose last part it is
-  std::vector<bool> picked_;               // values that something picks
+  /// Results of foreach_maps that something reads.
+  std::set<std::pair<PrimitiveId, std::uint32_t>> picked_;
   std::vector<std::uint32_t> planned_of_;  // of each group, its number in the plan
   std::vector<std::uint32_t> map_of_;      // of each primitive, the map it is in the plan
 };

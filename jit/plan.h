@@ -24,7 +24,7 @@ struct Operation {
   std::uint32_t group = no_group;    ///< the group that is run
   std::uint32_t map = no_map;        ///< the map that is run
   std::uint32_t fold = no_fold;      ///< the sums of a list that are run
-  EagerKernel kernel;                ///< of a primitive; run is null for views
+  EagerKernel kernel;                ///< of a primitive; run is null for a reshape, which may copy
   std::vector<std::uint32_t> dying;  ///< values nobody reads afterwards and nobody keeps
 };
 
@@ -39,8 +39,7 @@ struct PlannedMap {
   std::vector<Loop> loops;   ///< one for each way in which positions are read
   std::vector<kernels::LoopFunction> functions;
   std::vector<std::uint32_t> loop_of;  ///< of each position
-  /// Of each operand, whether several positions read it: all of them the shared ones.
-  std::vector<bool> read_by_several;
+  std::vector<bool> read_by_others;    ///< as the function of that name gives it
   bool single = false;  ///< whether each position has one element, so that all can be one row
 };
 
@@ -56,9 +55,16 @@ struct Plan {
   std::vector<PlannedGroup> groups;
   std::vector<PlannedMap> maps;
   std::vector<PlannedFold> folds;
-  /// Values are numbered by primitive; those of primitive i begin at first_value[i].
+  /// Values are what is in memory at some time, numbered by primitive; those of primitive i begin
+  /// at first_value[i].
   std::vector<std::uint32_t> first_value;
   std::uint32_t value_count = 0;
+  /// `shows[i]`: whether primitive i is a view that strides can always say. It is no operation and
+  /// has no value of its own; whoever reads it reads what it shows.
+  std::vector<bool> shows;
+  /// For each primitive what has its elements: a leaf, or a value, by number. Itself, but for those
+  /// that show another.
+  std::vector<Source> bases;
   std::vector<std::uint32_t> death;      ///< of each value the operation after which it is gone
   std::vector<std::uint32_t> last_read;  ///< of each leaf the last operation that reads it
   /// No Variable is overwritten before all operations whose data can make them fail.

@@ -15,7 +15,6 @@ class MapPlanner {
       : trace_(trace), primitives_(primitives), planned_(planned), map_(planned.map) {}
 
   void run() {
-    find_readers();
     planned_.single = true;
     for (std::size_t p = 0; p < map_.length; ++p)
       planned_.single = planned_.single && element_count(shape(p)) == 1;
@@ -30,19 +29,6 @@ class MapPlanner {
   }
 
  private:
-  void find_readers() {
-    constexpr std::size_t all = SIZE_MAX;  // in the place of one position
-    std::map<std::uint32_t, std::size_t> readers;
-    const auto key = [](Operand o) { return o.index << 1 | o.leaf; };
-    for (std::size_t s = 0; s < map_.operands.size(); ++s) {
-      const std::size_t position = s < map_.lists() * map_.length ? s % map_.length : all;
-      const auto reader = readers.emplace(key(map_.operands[s]), position).first;
-      if (reader->second != position) reader->second = all;
-    }
-    for (const Operand o : map_.operands)
-      planned_.read_by_several.push_back(readers.at(key(o)) == all);
-  }
-
   const Shape& shape(Operand o) const { return shape_of(trace_, primitives_, o); }
 
   /// The shape that the results at a position have.

@@ -80,23 +80,22 @@ void add_group(Account& account, const LiveValues& values, const ScheduledGroup&
       account.read(number_of(operand.value), bytes_of(node));
       continue;
     }
-    account.make(values.plan().first_value[operand.value.index], bytes_of(node));
     if (operand.kind == LoopOperand::Kind::block_sums)
       account.pass_through(row_block_count(rows) *
                            bytes_of(group.loop.accesses[k].dtype, node.shape));
   }
+  for (const PrimitiveId i : stored_by(group))
+    account.make(values.plan().first_value[i], bytes_of(values.node(i)));
 }
 
 void add_primitive(Account& account, const LiveValues& values, const Operation& operation) {
   const PrimitiveId i = operation.primitive;
   const auto operands = values.primitives().operands_of(i);
   const std::uint32_t first = values.plan().first_value[i];
-  const Node& node = values.node(i);
   if (!operation.kernel.run) {
-    if (operands[0].leaf) return;
-    const std::uint32_t picked =
-        node.op == Op::pick ? static_cast<std::uint32_t>(node.fixed()[0]) : 0;
-    return account.show(first, values.plan().first_value[operands[0].index] + picked);
+    const Source base = values.base_of(operands[0]);
+    if (!base.leaf) account.show(first, base.index);
+    return;
   }
   for (const Operand o : operands) account.read(number_of(o), bytes_of(values.node(o)));
   for (std::uint32_t r = 0; r < values.result_count_of(i); ++r) {

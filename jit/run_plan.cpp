@@ -95,15 +95,10 @@ class PlanRun {
     const PrimitiveId i = operation.primitive;
     const Node& n = values_.node(i);
     const auto operands = primitives_.operands_of(i);
-    if (n.op == Op::pick) {
-      const auto result = static_cast<std::uint32_t>(n.fixed()[0]);
-      values_[plan_.first_value[i]] = values_[plan_.first_value[operands[0].index] + result];
-    } else if (!operation.kernel.run) {
+    if (operation.kernel.run) run_kernel(operation, n, operands);
+    else
       values_[plan_.first_value[i]] =
           seen(n, values_.view(operands[0]), values_.value_of(operands[0]));
-    } else {
-      run_kernel(operation, n, operands);
-    }
   }
 
   void run_kernel(const Operation& operation, const Node& n, std::span<const Operand> operands) {
@@ -126,14 +121,20 @@ class PlanRun {
   }
 
   void donate_any(PrimitiveId i, const Node& n, std::span<const Operand> operands) {
-    for (const Operand o : operands)
-      if (donate(o, plan_.first_value[i], {n.dtype, n.shape})) return;
+    for (const Operand o : operands) {
+      const bool shown_otherwise =
+          std::any_of(operands.begin(), operands.end(), [&](Operand other) {
+            return !(other == o) && values_.base_of(other) == values_.base_of(o);
+          });
+      if (!shown_otherwise && donate(o, plan_.first_value[i], {n.dtype, n.shape})) return;
+    }
   }
 
   void donate_own_position(PrimitiveId i, const Node& n, std::span<const Operand> operands) {
     const auto lists = static_cast<std::size_t>(n.fixed()[0]);
     const auto length = static_cast<std::size_t>(n.fixed()[1]);
-    const std::vector<bool> several = read_at_several_positions(operands, lists, length);
+    const std::vector<bool> several =
+        read_by_others(operands, values_.bases_of(operands), lists, length);
     for (std::uint32_t r = 0; r < values_.result_count_of(i); ++r)
       for (std::size_t list = 0; list < lists; ++list) {
         const std::size_t s = list * length + r % length;
@@ -141,20 +142,25 @@ class PlanRun {
       }
   }
 
-  /// Whether the result gets the memory of an operand, which ends here.
+  /// Whether the result gets the memory of an operand, which ends here and which nothing else that
+  /// the operation reads shows in another way.
   bool donate(Operand o, std::uint32_t number, const Result& result) {
-    if (values_.dtype(o) != result.dtype || !(values_.shape(o) == result.shape) ||
-        !is_contiguous(values_.shape(o), values_.value_of(o).strides) ||
-        !values_.value_of(o).storage->exclusive())
-      return false;
-    if (o.leaf) {
-      if (!donated_[o.index] || plan_.last_read[o.index] != at_ || at_ < plan_.fallible_operations)
+    if (values_.dtype(o) != result.dtype || !(values_.shape(o) == result.shape)) return false;
+    const Source base = values_.base_of(o);
+    if (base.leaf) {
+      if (!donated_[base.index] || plan_.last_read[base.index] != at_ ||
+          at_ < plan_.fallible_operations)
         return false;
-      if (!reserve_rest()) return false;
-      outcome_.overwritten[o.index] = true;
-      overwrites_ = true;
-    } else if (plan_.death[plan_.first_value[o.index]] != at_) {
+    } else if (plan_.death[base.index] != at_) {
       return false;
+    }
+    if (!is_contiguous(result.shape, values_.placement_of(o).strides) ||
+        !values_.storage_of(o)->exclusive())
+      return false;
+    if (base.leaf) {
+      if (!reserve_rest()) return false;
+      outcome_.overwritten[base.index] = true;
+      overwrites_ = true;
     }
     values_[number] = values_.value_of(o);
     return true;
@@ -172,7 +178,7 @@ class PlanRun {
       // Numbers are not worth that what comes later has to be reserved.
       for (std::size_t s = position; !planned.single && !value && s < map.lists() * map.length;
            s += map.length)
-        if (!planned.read_by_several[s]) donate(map.operands[s], number, result);
+        if (!planned.read_by_others[s]) donate(map.operands[s], number, result);
       if (!value) value = obtain(number, result);
       outputs_.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
     });
@@ -242,10 +248,10 @@ class PlanRun {
     switch (operand.kind) {
       case LoopOperand::Kind::coordinate: return {nullptr, in_space(contiguous_strides(own))};
       case LoopOperand::Kind::read: {
-        const Value& value = values_.value_of(operand.value);
-        LaidOperand laid{address(value, type), in_space(value.strides)};
+        const ConstView view = values_.view(operand.value);
+        LaidOperand laid{const_cast<void*>(view.data), in_space(view.strides)};
         if (fits_columns(schedule, space, k, laid.strides)) return laid;
-        temporaries_.push_back(packed(values_.view(operand.value)));
+        temporaries_.push_back(packed(view));
         return {address(temporaries_.back(), type), in_space(temporaries_.back().strides)};
       }
       case LoopOperand::Kind::block_sums: {
@@ -277,7 +283,8 @@ class PlanRun {
       if (operand.kind != LoopOperand::Kind::read || operand.axes != written.axes) continue;
       const auto readers = std::count_if(
           schedule.operands.begin(), schedule.operands.end(), [&](const LoopOperand& other) {
-            return other.kind == LoopOperand::Kind::read && other.value == operand.value;
+            return other.kind == LoopOperand::Kind::read &&
+                   values_.base_of(other.value) == values_.base_of(operand.value);
           });
       if (readers == 1 && donate(operand.value, number, result)) return;
     }

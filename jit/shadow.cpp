@@ -16,19 +16,21 @@
 namespace sinter::jit {
 namespace {
 
-/// Leaves by 2 n + 1, values by twice their number.
-using Values = std::map<std::uint32_t, Value>;
-
-std::uint32_t key_of(std::uint32_t value) { return value << 1; }
-std::uint32_t key_of(const LiveValues& values, Operand o) {
-  return o.leaf ? o.index << 1 | 1 : key_of(values.plan().first_value[o.index]);
-}
-
 /// One value of a primitive.
 struct Stored {
   PrimitiveId primitive;
   std::uint32_t result;
 };
+
+/// By operand, or by value of a primitive.
+using Values = std::map<std::uint64_t, Value>;
+
+std::uint64_t key_of(const Stored& value) {
+  return std::uint64_t{value.primitive} << 33 | std::uint64_t{value.result} << 1;
+}
+std::uint64_t key_of(Operand o) {
+  return o.leaf ? std::uint64_t{o.index} << 1 | 1 : key_of(Stored{o.index, 0});
+}
 
 /// What an operation with generated kernels stores, in the order of the primitives.
 std::vector<Stored> stored_by(const Plan& plan, const Operation& operation) {
@@ -83,7 +85,7 @@ std::set<PrimitiveId> needed_for(const LiveValues& values, const std::vector<Sto
     const PrimitiveId at = open.back();
     open.pop_back();
     for (const Operand o : values.primitives().operands_of(at))
-      if (!o.leaf && known.count(key_of(values, o)) == 0) need(o.index);
+      if (!o.leaf && known.count(key_of(o)) == 0) need(o.index);
   }
   return needed;
 }
@@ -107,15 +109,14 @@ NodeRef with_current_draw(const LiveValues& values, PrimitiveId i) {
 void add_meaning(const LiveValues& values, PrimitiveId i, Values& known) {
   const Node& node = values.node(i);
   const auto operands = values.primitives().operands_of(i);
-  const std::uint32_t number = values.plan().first_value[i];
   std::vector<ConstView> inputs;
   for (const Operand o : operands) {
-    const auto found = known.find(key_of(values, o));
+    const auto found = known.find(key_of(o));
     const Value& value = found == known.end() ? values.value_of(o) : found->second;
     inputs.push_back(
         {address(value, values.dtype(o)), values.dtype(o), values.shape(o), value.strides});
   }
-  const Value& value = known[key_of(number)] = allocate({node.dtype, node.shape});
+  const Value& value = known[key_of(Stored{i, 0})] = allocate({node.dtype, node.shape});
   const View output{address(value, node.dtype), node.dtype, node.shape, value.strides};
   kernels::Fault fault;
   const bool drawn = node.op == Op::random_uniform && !values.primitives().steps[i].whole;
@@ -148,7 +149,7 @@ NodeRef node_of(const LiveValues& values, const Map& map) {
 void add_meaning(const LiveValues& values, const Map& map, Values& known) {
   std::vector<ConstView> inputs;
   for (const Operand o : map.operands) {
-    const Value& value = known.at(key_of(values, o));
+    const Value& value = known.at(key_of(o));
     inputs.push_back(
         {address(value, values.dtype(o)), values.dtype(o), values.shape(o), value.strides});
   }
@@ -156,8 +157,7 @@ void add_meaning(const LiveValues& values, const Map& map, Values& known) {
   for (const Map::Result& from : map.results)
     for (const std::uint32_t index : from.index) {
       const Result result = values.result(from.primitive, index);
-      const std::uint32_t number = values.plan().first_value[from.primitive] + index;
-      const Value& value = known[key_of(number)] = allocate(result);
+      const Value& value = known[key_of(Stored{from.primitive, index})] = allocate(result);
       outputs.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
     }
   kernels::Fault fault;
@@ -185,11 +185,10 @@ Value applied(Op op, DType dtype, const Shape& shape, std::int64_t fixed,
 void add_fold_meaning(const LiveValues& values, PrimitiveId i, Values& known) {
   const ListFold& fold = values.primitives().folds.at(i);
   const Node& node = values.node(i);
-  const Value& all = known[key_of(values.plan().first_value[i])] =
-      allocate({node.dtype, node.shape});
+  const Value& all = known[key_of(Stored{i, 0})] = allocate({node.dtype, node.shape});
   std::byte* to = address(all, node.dtype);
   for (const Operand o : values.primitives().operands_of(i)) {
-    Value value = known.at(key_of(values, o));
+    Value value = known.at(key_of(o));
     DType dtype = fold.read;
     Shape shape = values.shape(o);
     const auto apply = [&](Op op, DType result, const Shape& result_shape, std::int64_t fixed) {
@@ -252,7 +251,7 @@ void compare(const LiveValues& values, const std::string& kernel, const Stored& 
   const auto view = [&](const Value& value) {
     return ConstView{address(value, result.dtype), result.dtype, result.shape, value.strides};
   };
-  const ConstView given = view(values[number]), meant = view(known.at(key_of(number)));
+  const ConstView given = view(values[number]), meant = view(known.at(key_of(stored)));
   for_each_index(result.shape, [&](const Dims& index) {
     if (!same(given, meant, index)) report(values, kernel, stored, given, meant, index);
   });
@@ -263,7 +262,7 @@ void compare(const LiveValues& values, const std::string& kernel, const Stored& 
 void Shadow::before_operation(const LiveValues& values, const Operation& operation) {
   read_.clear();
   for (const Operand o : read_by(values, operation))
-    read_.try_emplace(key_of(values, o), packed(values.view(o)));
+    read_.try_emplace(key_of(o), packed(values.view(o)));
 }
 
 bool Shadow::after_operation(const LiveValues& values, const Operation& operation) {

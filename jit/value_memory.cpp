@@ -16,23 +16,30 @@ Value packed(const kernels::ConstView& view) {
 }
 
 Value seen(const Node& node, const kernels::ConstView& input, const Value& value) {
-  std::optional<Value> result = alias(node, input.shape, value);
-  if (!result) result = alias(node, input.shape, packed(input));
-  return *std::move(result);
+  const auto shown = [&](const Value& of) -> std::optional<Value> {
+    const auto place = alias(node, input.shape, placement_of(of));
+    if (!place) return std::nullopt;
+    return Value{of.storage, place->offset, place->strides};
+  };
+  if (auto result = shown(value)) return *std::move(result);
+  return *shown(packed(input));
 }
 
-std::vector<bool> read_at_several_positions(std::span<const Source> sources, std::size_t lists,
-                                            std::size_t length) {
+std::vector<bool> read_by_others(std::span<const Source> operands, std::span<const Source> bases,
+                                 std::size_t lists, std::size_t length) {
   std::vector<std::pair<std::uint32_t, std::size_t>> reads;  // operands by what they read
-  for (std::size_t s = 0; s < sources.size(); ++s)
-    reads.push_back({sources[s].index << 1 | sources[s].leaf, s});
+  for (std::size_t s = 0; s < bases.size(); ++s)
+    reads.push_back({bases[s].index << 1 | bases[s].leaf, s});
   std::sort(reads.begin(), reads.end());
   const auto position = [&](std::size_t s) { return s < lists * length ? s % length : length; };
-  std::vector<bool> result(sources.size(), false);
+  const auto alike = [&](std::size_t a, std::size_t b) {
+    return position(a) == position(b) && operands[a] == operands[b];
+  };
+  std::vector<bool> result(operands.size(), false);
   for (std::size_t begin = 0, end = 0; begin < reads.size(); begin = end) {
     bool several = false;
     for (; end < reads.size() && reads[end].first == reads[begin].first; ++end)
-      several = several || position(reads[end].second) != position(reads[begin].second);
+      several = several || !alike(reads[end].second, reads[begin].second);
     for (std::size_t j = begin; several && j < end; ++j) result[reads[j].second] = true;
   }
   return result;

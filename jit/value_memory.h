@@ -31,9 +31,10 @@ Value packed(const kernels::ConstView& view);
 /// show the elements so.
 Value seen(const Node& node, const kernels::ConstView& input, const Value& value);
 
-/// For each operand of a foreach_map of so many lists, whether positions other than its own read
-/// the same value. The shared operands are read at every position.
-std::vector<bool> read_at_several_positions(std::span<const Source> sources, std::size_t lists,
-                                            std::size_t length);
+/// For each operand of a foreach_map of so many lists, whether its memory is read at positions
+/// other than its own, or by another operand: `bases` says what has the elements of each. The
+/// shared operands are read at every position.
+std::vector<bool> read_by_others(std::span<const Source> operands, std::span<const Source> bases,
+                                 std::size_t lists, std::size_t length);
 
 }  // namespace sinter::jit

@@ -179,7 +179,7 @@ class Elements {
     return to(Stored::load(padded), Compute());
   }
   template <class V>
-  [[gnu::noinline]] static void store_part(const V& x, Element* to, std::ptrdiff_t count) {
+  [[gnu::noinline]] static void store_part(V x, Element* to, std::ptrdiff_t count) {
     Element packed[vector_size];
     Stored::store(x, packed);
     __builtin_memcpy(to, packed, static_cast<std::size_t>(count) * sizeof(Element));

@@ -35,34 +35,66 @@ using U8Quarter [[gnu::vector_size(register_bytes / 4)]] = std::uint8_t;
 #define SINTER_HIGH 2, 3
 #endif
 
-SINTER_INLINE F64Reg reg_widen_low(F32Reg x) {
-  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_LOW), F64Reg);
+// A half register of 4-byte lanes as one of 8-byte lanes, and back: rounded, or the low bits of
+// integers.
+#if defined SINTER_AVX512 && !defined __clang__
+// GCC takes conversions of vectors of this size apart. Masks have all lanes; 4 is the
+// current rounding.
+SINTER_INLINE F64Reg reg_widen(F32HalfReg x) {
+  return __builtin_ia32_cvtps2pd512_mask(x, F64Reg{}, -1, 4);
 }
-SINTER_INLINE F64Reg reg_widen_high(F32Reg x) {
-  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_HIGH), F64Reg);
+SINTER_INLINE I64Reg reg_widen(I32HalfReg x) {
+  using Long [[gnu::vector_size(64)]] = long long;
+  using Int [[gnu::vector_size(32)]] = int;
+  return reinterpret_cast<I64Reg>(
+      __builtin_ia32_pmovsxdq512_mask(reinterpret_cast<Int>(x), Long{}, -1));
 }
-SINTER_INLINE I64Reg reg_widen_low(I32Reg x) {
-  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_LOW), I64Reg);
+SINTER_INLINE F32HalfReg reg_half_f32(F64Reg x) {
+  return __builtin_ia32_cvtpd2ps512_mask(x, F32HalfReg{}, -1, 4);
 }
-SINTER_INLINE I64Reg reg_widen_high(I32Reg x) {
-  return __builtin_convertvector(__builtin_shufflevector(x, x, SINTER_HIGH), I64Reg);
+SINTER_INLINE I32HalfReg reg_half_i32(I64Reg x) {
+  using Long [[gnu::vector_size(64)]] = long long;
+  using Int [[gnu::vector_size(32)]] = int;
+  return reinterpret_cast<I32HalfReg>(
+      __builtin_ia32_pmovqd512_mask(reinterpret_cast<Long>(x), Int{}, -1));
 }
+SINTER_INLINE F32Reg reg_join(F32HalfReg low, F32HalfReg high) {
+  return __builtin_ia32_insertf32x8_mask(__builtin_ia32_ps512_256ps(low), high, 1, F32Reg{},
+                                         0xffff);
+}
+#else
+SINTER_INLINE F64Reg reg_widen(F32HalfReg x) { return __builtin_convertvector(x, F64Reg); }
+SINTER_INLINE I64Reg reg_widen(I32HalfReg x) { return __builtin_convertvector(x, I64Reg); }
+SINTER_INLINE F32HalfReg reg_half_f32(F64Reg x) { return __builtin_convertvector(x, F32HalfReg); }
+SINTER_INLINE I32HalfReg reg_half_i32(I64Reg x) { return __builtin_convertvector(x, I32HalfReg); }
 SINTER_INLINE F32Reg reg_join(F32HalfReg low, F32HalfReg high) {
   return __builtin_shufflevector(low, high, SINTER_LOW, SINTER_HIGH);
 }
-/// Two registers of 8-byte lanes as one of 4-byte lanes: rounded, or the low bits of integers.
+#endif
+
+SINTER_INLINE F64Reg reg_widen_low(F32Reg x) {
+  return reg_widen(__builtin_shufflevector(x, x, SINTER_LOW));
+}
+SINTER_INLINE F64Reg reg_widen_high(F32Reg x) {
+  return reg_widen(__builtin_shufflevector(x, x, SINTER_HIGH));
+}
+SINTER_INLINE I64Reg reg_widen_low(I32Reg x) {
+  return reg_widen(__builtin_shufflevector(x, x, SINTER_LOW));
+}
+SINTER_INLINE I64Reg reg_widen_high(I32Reg x) {
+  return reg_widen(__builtin_shufflevector(x, x, SINTER_HIGH));
+}
+/// Two registers of 8-byte lanes as one of 4-byte lanes.
 SINTER_INLINE F32Reg reg_narrow(F64Reg low, F64Reg high) {
-  return reg_join(__builtin_convertvector(low, F32HalfReg),
-                  __builtin_convertvector(high, F32HalfReg));
+  return reg_join(reg_half_f32(low), reg_half_f32(high));
 }
 SINTER_INLINE F32Reg reg_narrow_f32(I64Reg low, I64Reg high) {
   return reg_join(__builtin_convertvector(low, F32HalfReg),
                   __builtin_convertvector(high, F32HalfReg));
 }
 SINTER_INLINE I32Reg reg_narrow(I64Reg low, I64Reg high) {
-  return __builtin_shufflevector(__builtin_convertvector(low, I32HalfReg),
-                                 __builtin_convertvector(high, I32HalfReg), SINTER_LOW,
-                                 SINTER_HIGH);
+  return reinterpret_cast<I32Reg>(reg_join(reinterpret_cast<F32HalfReg>(reg_half_i32(low)),
+                                           reinterpret_cast<F32HalfReg>(reg_half_i32(high))));
 }
 
 #undef SINTER_LOW
