@@ -21,7 +21,7 @@ class Shadow final : public Observer {
   bool after_operation(const LiveValues& values, const Operation& operation) override;
 
  private:
-  std::map<std::uint32_t, Value> read_;  // copies of what the operation was given
+  std::map<std::uint64_t, Value> read_;  // copies of what the operation was given
 };
 
 }  // namespace sinter::jit
