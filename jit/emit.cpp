@@ -199,7 +199,10 @@ class Emitter {
       case StatementKind::load: return fmt::format("e{}.load()", s.index);
       case StatementKind::fetch: return fmt::format("e{0}.fetch(a, {0}, v{1})", s.index, a);
       case StatementKind::coordinate: return fmt::format("coordinate(row, {})", s.index);
-      case StatementKind::uniform: return fmt::format("d{}.element(row, {})", next_, s.index);
+      case StatementKind::uniform: {
+        const std::string column = c == no_value ? "" : fmt::format(", v{}", c);
+        return fmt::format("d{}.element(row, {}{})", next_, s.index, column);
+      }
       case StatementKind::cast: return fmt::format("row_cast<{}>(v{})", stored_type(s.dtype), a);
       default: {
         const auto name = [](ValueId value) { return fmt::format("v{}", value); };

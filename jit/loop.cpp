@@ -53,7 +53,7 @@ int operand_count(const Statement& statement) {
     case StatementKind::coordinate:
     case StatementKind::recall: return 0;
     case StatementKind::apply: return info(statement.op).arity;
-    case StatementKind::uniform: return 2;
+    case StatementKind::uniform: return statement.operands[2] == no_value ? 2 : 3;
     default: return 1;
   }
 }
@@ -119,6 +119,7 @@ class Checker {
       require(info(s.op).kind == OpKind::elementwise, "no elementwise op");
     for (int k = 0; k < operand_count(s); ++k)
       check_operand(s, s.operands[static_cast<std::size_t>(k)]);
+    if (s.kind == StatementKind::uniform) check_draw(s, columns);
     check_index(s, columns);
     if (s.kind == StatementKind::reduce) require(is_reduction(s.op), "no reduction");
     if (s.kind == StatementKind::cast)
@@ -134,12 +135,16 @@ class Checker {
     require(made.of_row ? later || loop_.sections[section_].kind == SectionKind::row
                         : made.section == section_,
             "reads a value of other columns, or a reduction before its end");
-    if (s.kind == StatementKind::uniform)
-      require(made.is_number && made.compute == DType::i64, "is named by two numbers");
-    else if (s.kind == StatementKind::fetch)
+    if (s.kind == StatementKind::uniform || s.kind == StatementKind::fetch)
       require(made.compute == DType::i64, "is at an integer");
     else if (s.kind != StatementKind::cast)
       require(made.compute == s.compute, "reads another compute type");
+  }
+
+  void check_draw(const Statement& s, bool columns) const {
+    require(made_[s.operands[0]].is_number && made_[s.operands[1]].is_number,
+            "is named by two numbers");
+    require(!columns || s.operands[2] == no_value, "each column is its own");
   }
 
   void check_index(const Statement& s, bool columns) const {

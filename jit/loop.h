@@ -35,7 +35,7 @@ enum class StatementKind : std::uint8_t {
   number,      ///< argument `index`, a number of the user's in the compute type
   coordinate,  ///< i64: where the element of `access`, which has no memory, would be
   uniform,   ///< f32 in [0, 1): of the draw of seed a and ordinal b, which are numbers, the element
-             ///< at the coordinate of `access`
+             ///< at the coordinate of `access`; in a row section c columns further, if c is given
   apply,     ///< elementwise `op` of a, b, c, all in the compute type
   cast,      ///< a converted to `dtype`, in its compute type
   reduce,    ///< `op` (sum, prod, amax, amin) of a over the columns of the row

@@ -58,10 +58,10 @@ ValueId LoopBuilder::coordinate(std::uint32_t access) {
   return add({.kind = StatementKind::coordinate, .compute = DType::i64, .index = access});
 }
 
-ValueId LoopBuilder::uniform(std::uint32_t access, ValueId seed, ValueId ordinal) {
+ValueId LoopBuilder::uniform(std::uint32_t access, ValueId seed, ValueId ordinal, ValueId column) {
   return add({.kind = StatementKind::uniform,
               .compute = DType::f32,
-              .operands = {seed, ordinal, no_value},
+              .operands = {seed, ordinal, column},
               .index = access});
 }
 

@@ -26,7 +26,8 @@ class LoopBuilder {
   ValueId fetch(std::uint32_t access, ValueId index);
   ValueId number(std::uint32_t argument);
   ValueId coordinate(std::uint32_t access);
-  ValueId uniform(std::uint32_t access, ValueId seed, ValueId ordinal);
+  /// In a row section `column` columns further, if it is given.
+  ValueId uniform(std::uint32_t access, ValueId seed, ValueId ordinal, ValueId column = no_value);
   /// In the compute type of its operands, which are all the same.
   ValueId apply(Op op, ValueId a, ValueId b = no_value, ValueId c = no_value);
   ValueId cast(ValueId a, DType dtype);

@@ -210,8 +210,9 @@ class UniformDraw {
   SINTER_INLINE UniformDraw(const LoopArguments& a, RowI64 seed, RowI64 ordinal)
       : arguments_(a), draw_{seed, ordinal} {}
 
-  SINTER_INLINE RowF32 element(const Row& row, int access) {
-    return *neighbours(row.offset[access], 1);
+  SINTER_INLINE RowF32 element(const Row& row, int access, RowI64 column = 0) {
+    const std::int64_t stride = arguments_.accesses[access].column_stride;
+    return *neighbours(row.offset[access] + column * stride, 1);
   }
   SINTER_INLINE VecF element(const Row& row, int access, Columns at) {
     const std::int64_t stride = arguments_.accesses[access].column_stride;

@@ -244,8 +244,9 @@ class UniformDraw {
         seed_(static_cast<std::uint64_t>(seed.lane)),
         ordinal_(static_cast<std::uint64_t>(ordinal.lane)) {}
 
-  SINTER_INLINE VecF element(const Row& row, int access) const {
-    return random_uniform(seed_, ordinal_, coordinate(row, access));
+  SINTER_INLINE VecF element(const Row& row, int access, const VecI& column = 0) const {
+    const std::int64_t stride = arguments_.accesses[access].column_stride;
+    return random_uniform(seed_, ordinal_, coordinate(row, access) + column * stride);
   }
   SINTER_INLINE VecF element(const Row& row, int access, At at) const {
     return random_uniform(seed_, ordinal_, coordinate(arguments_, row, access, at));
