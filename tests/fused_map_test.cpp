@@ -146,6 +146,21 @@ TEST_CASE("fused maps: one kernel for all positions, and no other program for ot
   CHECK(evaluation_statistics().programs_built == built);
 }
 
+TEST_CASE("fused maps: nothing is overwritten that another operand shows in its own way") {
+  const auto record = [] {
+    const Tensor made_here = made({6, 6}, 3) + 1;  // ends in the map
+    const Tensor other = made({12, 3}, 4) * 2;
+    const Tensor turned = permute(made_here, {1, 0}), wide = reshape(made_here, {36});
+    const auto mapped = foreach_map(
+        [](const Tensors& x) {
+          return Tensors{x[0] + x[1], x[0] - x[1] * 2};
+        },
+        {{made_here, reshape(other, {36})}, {turned, wide}});
+    return mapped;
+  };
+  CHECK(bytes_at(Level::fused, record) == bytes_at(Level::eager, record));
+}
+
 TEST_CASE("fused maps: an integer division by zero is the fault it is at eager") {
   at_each_level([] {
     const Tensor a = from_host(std::vector<std::int64_t>{4, 5}, {2});

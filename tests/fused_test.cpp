@@ -227,4 +227,25 @@ TEST_CASE("fused: one thread and two give the same bits") {
   set_threads(before);
 }
 
+TEST_CASE("fused: nothing is overwritten that another operand shows in its own way") {
+  const auto at = [](Level level) {
+    const AtLevel here(level);
+    Generator generator(7);
+    const Tensor x = normal({8, 8}, generator).evaluate();
+    const Tensor ends = matmul(x, x);
+    // An op of its own, a group, a part that is read beside the whole, and a view that is kept.
+    const Tensor alone = matmul(ends, x) + permute(matmul(ends, x), {1, 0});
+    const Tensor twice = matmul(x, ends);
+    const Tensor chained = tanh(twice + permute(twice, {1, 0})) * narrow(twice, 0, 3, 1);
+    const Tensor parts = matmul(ends, ends);
+    const Tensor halves = concatenate({narrow(parts, 1, 4, 4), narrow(parts, 1, 0, 4)}, 1) + parts;
+    const Tensor kept = reshape(permute(parts, {1, 0}), {4, 16});
+    std::vector<std::vector<float>> all;
+    for (const Tensor& tensor : {alone, chained, halves, kept})
+      all.push_back(tensor.to_host<float>());
+    return all;
+  };
+  CHECK(at(Level::fused) == at(Level::eager));
+}
+
 }  // namespace sinter::tests
