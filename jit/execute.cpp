@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "jit/map_readers.h"
 #include "jit/value_memory.h"
 #include "runtime/results.h"
 

@@ -8,9 +8,9 @@
 #include "jit/alias.h"
 #include "jit/fallible.h"
 #include "jit/join_maps.h"
+#include "jit/map_readers.h"
 #include "jit/plan_map.h"
 #include "jit/recompute.h"
-#include "jit/value_memory.h"
 
 namespace sinter::jit {
 namespace {

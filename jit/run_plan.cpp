@@ -9,6 +9,7 @@
 #include "jit/launch_fold.h"
 #include "jit/launch_map.h"
 #include "jit/live_values.h"
+#include "jit/map_readers.h"
 #include "jit/value_memory.h"
 #include "kernels/reduce.h"
 #include "runtime/element.h"

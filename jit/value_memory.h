@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
-#include <vector>
 
 #include "jit/trace.h"
 #include "kernels/view.h"
@@ -30,11 +28,5 @@ Value packed(const kernels::ConstView& view);
 /// The value of the view `node` of an input: its own memory, or that of a copy where strides do not
 /// show the elements so.
 Value seen(const Node& node, const kernels::ConstView& input, const Value& value);
-
-/// For each operand of a foreach_map of so many lists, whether its memory is read at positions
-/// other than its own, or by another operand: `bases` says what has the elements of each. The
-/// shared operands are read at every position.
-std::vector<bool> read_by_others(std::span<const Source> operands, std::span<const Source> bases,
-                                 std::size_t lists, std::size_t length);
 
 }  // namespace sinter::jit
