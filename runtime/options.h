@@ -36,7 +36,7 @@ struct Surroundings {
 
 /// What the environment asks for.
 struct Options {
-  Level level = Level::eager;
+  Level level = Level::fused;
   int threads = 0;  ///< At most this many threads; 0 for as many as the process may use.
   CpuPath cpu = CpuPath::automatic;
   LogChannels logs;

@@ -19,7 +19,7 @@ Options read(std::map<std::string, std::string, std::less<>> variables) {
 
 TEST_CASE("options: an empty environment gives the defaults") {
   const Options options = read({{"SINTER_LEVEL", ""}, {"SINTER_LEVELS", "interpret"}});
-  CHECK(options.level == Level::eager);
+  CHECK(options.level == Level::fused);
   CHECK(options.threads == 0);
   CHECK(options.cpu == CpuPath::automatic);
   CHECK(options.logs == LogChannels{});
