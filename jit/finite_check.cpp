@@ -150,13 +150,20 @@ bool FiniteCheck::after_operation(const LiveValues& values, const Operation& ope
   return !suspect_;
 }
 
+std::optional<std::size_t> FiniteCheck::step_of(const Primitives& primitives, PrimitiveId i) {
+  if (step_of_.empty()) {
+    step_of_.resize(primitives.steps.size());
+    for (std::size_t step = primitives.value_of.size(); step-- > 0;)
+      if (!primitives.value_of[step].leaf) step_of_[primitives.value_of[step].index] = step;
+    for (std::size_t p = 0; p < primitives.steps.size(); ++p)
+      if (primitives.steps[p].whole) step_of_[p] = primitives.steps[p].origin;
+  }
+  return step_of_[i];
+}
+
 /// Values inside of a composite may be infinite where its result is not.
 void FiniteCheck::look_at(const LiveValues& values, PrimitiveId i, const Operation& operation) {
-  const Primitives& primitives = values.primitives();
-  std::optional<std::size_t> step;
-  if (primitives.steps[i].whole) step = primitives.steps[i].origin;
-  for (std::size_t s = 0; s < primitives.value_of.size() && !step; ++s)
-    if (primitives.value_of[s] == Operand{i & 0x7fffffffu, 0}) step = s;
+  const std::optional<std::size_t> step = step_of(values.primitives(), i);
   if (!step || suspect_) return;
   for (std::uint32_t r = 0; r < values.result_count_of(i); ++r) {
     const Result result = values.result(i, r);

@@ -47,14 +47,16 @@ class FiniteCheck final : public Observer {
     std::string kernel;
   };
 
+  std::optional<std::size_t> step_of(const Primitives& primitives, PrimitiveId i);
   void look_at(const LiveValues& values, PrimitiveId i, const Operation& operation);
   Kinds read_by(std::size_t step);
   Kinds of_leaf(std::size_t leaf);
 
   const Trace& trace_;
-  std::vector<std::optional<Kinds>> leaves_;  // looked at when they are first read
-  std::vector<std::optional<Kinds>> steps_;   // of those that ran at the level eager
-  std::optional<Suspect> suspect_;            // of the Plan
+  std::vector<std::optional<Kinds>> leaves_;         // looked at when they are first read
+  std::vector<std::optional<Kinds>> steps_;          // of those that ran at the level eager
+  std::vector<std::optional<std::size_t>> step_of_;  // whose value each primitive is
+  std::optional<Suspect> suspect_;                   // of the Plan
 };
 
 }  // namespace sinter::jit

@@ -8,7 +8,11 @@ Inspectors::Inspectors(const Inspection& wanted, const Trace& trace, const std::
                        const LoweringRecord& record) {
   // First what has run, then whether it was right, then what it made of the data.
   if (!folder.empty()) observers_.push_back(&report_.emplace(folder, record));
-  if (wanted.shadow) observers_.push_back(&shadow_.emplace());
+  if (wanted.shadow)
+    observers_.push_back(
+        &shadow_.emplace([this](const kernels::ConstView& given, const kernels::ConstView& meant) {
+          if (report_) report_->expect(given, meant);
+        }));
   if (wanted.nan) observers_.push_back(&finite_.emplace(trace));
 }
 

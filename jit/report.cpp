@@ -68,7 +68,7 @@ std::string report_program(const std::string& directory, Level level, const Prog
                            const Trace& trace, const WrittenVariables& written,
                            const LoweringRecord& record) {
   std::error_code error;
-  const std::string folder = (std::filesystem::path(directory) / folder_name(program)).string();
+  std::string folder = (std::filesystem::path(directory) / folder_name(program)).string();
   std::filesystem::create_directories(folder, error);
   try {
     if (error) throw FileError(fmt::format("{}: {}", folder, error.message()));

@@ -36,6 +36,12 @@ void ReportFile::write(std::string_view bytes) {
   if (!write_all(file_.get(), bytes)) file_error(path_);
 }
 
+void ReportFile::overwrite(std::uint64_t place, std::string_view bytes) {
+  if (::lseek(file_.get(), static_cast<off_t>(place), SEEK_SET) < 0) file_error(path_);
+  write(bytes);
+  if (::lseek(file_.get(), 0, SEEK_END) < 0) file_error(path_);
+}
+
 void ReportFile::done() {
   if (std::rename(unfinished(path_).c_str(), path_.c_str()) != 0) file_error(path_);
   path_.clear();

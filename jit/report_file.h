@@ -2,6 +2,7 @@
 /// Report: files that are there as a whole or not at all.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,8 @@ class ReportFile {
 
   /// \throws FileError
   void write(std::string_view bytes);
+  /// In the place of bytes that were written. \throws FileError
+  void overwrite(std::uint64_t place, std::string_view bytes);
   /// Gives the file its name. \throws FileError
   void done();
 

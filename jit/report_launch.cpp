@@ -191,8 +191,22 @@ void LaunchReport::after_launch(std::span<const LaunchPart> parts) {
       if (piece.written) piece.after = keep(piece);
     append_launch(parts[kept.part], kept, end - begin_);
   }
-  kept_.clear();
   keeping_ += Clock::now() - end;
+}
+
+void LaunchReport::expect(const kernels::ConstView& given, const kernels::ConstView& meant) {
+  const auto* first = static_cast<const std::byte*>(given.data);
+  const std::string_view bytes(
+      static_cast<const char*>(meant.data),
+      static_cast<std::size_t>(element_count(meant.shape)) * item_size(meant.dtype));
+  for (const Kept& kept : kept_)
+    for (const Piece& piece : kept.pieces) try {
+        const bool inside = first >= piece.begin && first + bytes.size() <= piece.end;
+        if (memory_ && piece.written && inside)
+          memory_->overwrite(piece.after + static_cast<std::uint64_t>(first - piece.begin), bytes);
+      } catch (const std::exception& problem) {
+        give_up(problem);
+      }
 }
 
 void LaunchReport::append_launch(const LaunchPart& part, const Kept& kept,

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jit/launch.h"
@@ -32,6 +33,10 @@ class LaunchReport final : public Observer {
   void before_launch(std::span<const LaunchPart> parts) override;
   void after_launch(std::span<const LaunchPart> parts) override;
   bool may_refuse() const override { return false; }
+
+  /// What the last kernels gave should have been `meant`, both without gaps: that is what is
+  /// expected when they are run again.
+  void expect(const kernels::ConstView& given, const kernels::ConstView& meant);
 
  private:
   /// Memory that a kernel touches, in one piece.
@@ -68,7 +73,7 @@ class LaunchReport final : public Observer {
   std::size_t operations_ = 0;
   std::set<std::size_t> launched_;  // the kernels that have been
   Clock::time_point begin_;         // of the launch
-  std::vector<Kept> kept_;          // of it
+  std::vector<Kept> kept_;          // of the last one
 };
 
 }  // namespace sinter::jit

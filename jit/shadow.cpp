@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -206,11 +207,18 @@ void add_fold_meaning(const LiveValues& values, PrimitiveId i, Values& known) {
   }
 }
 
+template <class T>
+std::uint64_t bits_of(T x) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &x, sizeof x);
+  return bits;
+}
+
 bool same(const ConstView& a, const ConstView& b, const Dims& index) {
   return with_storage_type(a.dtype, [&]<typename T>(T) {
     const T x = element_at<T>(a.data, offset_of(a.strides, index));
     const T y = element_at<T>(b.data, offset_of(b.strides, index));
-    if (std::memcmp(&x, &y, sizeof x) == 0) return true;
+    if (bits_of(x) == bits_of(y)) return true;
     return is_floating(a.dtype) && std::isnan(converted<double>(x)) &&
            std::isnan(converted<double>(y));
   });
@@ -220,41 +228,49 @@ bool same(const ConstView& a, const ConstView& b, const Dims& index) {
 std::string element_text(const ConstView& view, const Dims& index) {
   return with_storage_type(view.dtype, [&]<typename T>(T) {
     const T x = element_at<T>(view.data, offset_of(view.strides, index));
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &x, sizeof x);
     if constexpr (is_half<T>)
-      return fmt::format("{} ({:#0{}x})", static_cast<float>(x), bits, 2 + 2 * sizeof x);
+      return fmt::format("{} ({:#0{}x})", static_cast<float>(x), bits_of(x), 2 + 2 * sizeof x);
     else if constexpr (std::is_floating_point_v<T>)
-      return fmt::format("{} ({:#0{}x})", x, bits, 2 + 2 * sizeof x);
+      return fmt::format("{} ({:#0{}x})", x, bits_of(x), 2 + 2 * sizeof x);
     else return fmt::format("{}", converted<std::int64_t>(x));
   });
 }
 
-[[noreturn]] void report(const LiveValues& values, const std::string& kernel, const Stored& stored,
-                         const ConstView& given, const ConstView& meant, const Dims& index) {
-  const Primitive& part = values.primitives().steps[stored.primitive];
-  const Node& origin = *values.trace().steps[part.origin];
-  std::string op(to_string(values.node(stored.primitive).op));
-  if (!part.whole) op += fmt::format(" of {}", to_string(origin.op));
-  if (stored.result != 0) op += fmt::format(", result {}", stored.result);
-  throw InternalError(fmt::format(
-      "internal error, please report: the generated kernel {} differs from its meaning at {} of {} "
-      "({} {}, {}): it gives {}, not {}",
-      kernel, to_string(index), op, to_string(given.dtype), to_string(given.shape),
-      sinter::to_string(origin.user), element_text(given, index), element_text(meant, index)));
-}
+/// A value as it was given and as it should be.
+struct Pair {
+  ConstView given, meant;
+};
 
-void compare(const LiveValues& values, const std::string& kernel, const Stored& stored,
-             const Values& known) {
+Pair pair_of(const LiveValues& values, const Stored& stored, const Values& known) {
   const std::uint32_t number = values.plan().first_value[stored.primitive] + stored.result;
   const Result result = values.result(stored.primitive, stored.result);
   const auto view = [&](const Value& value) {
     return ConstView{address(value, result.dtype), result.dtype, result.shape, value.strides};
   };
-  const ConstView given = view(values[number]), meant = view(known.at(key_of(stored)));
-  for_each_index(result.shape, [&](const Dims& index) {
-    if (!same(given, meant, index)) report(values, kernel, stored, given, meant, index);
+  return {view(values[number]), view(known.at(key_of(stored)))};
+}
+
+std::optional<Dims> first_difference(const Pair& pair) {
+  std::optional<Dims> first;
+  for_each_index(pair.given.shape, [&](const Dims& index) {
+    if (!first && !same(pair.given, pair.meant, index)) first = index;
   });
+  return first;
+}
+
+std::string difference_text(const LiveValues& values, const std::string& kernel,
+                            const Stored& stored, const Pair& pair, const Dims& index) {
+  const Primitive& part = values.primitives().steps[stored.primitive];
+  const Node& origin = *values.trace().steps[part.origin];
+  std::string op(to_string(values.node(stored.primitive).op));
+  if (!part.whole) op += fmt::format(" of {}", to_string(origin.op));
+  if (stored.result != 0) op += fmt::format(", result {}", stored.result);
+  return fmt::format(
+      "internal error, please report: the generated kernel {} differs from its meaning at {} of {} "
+      "({} {}, {}): it gives {}, not {}",
+      kernel, to_string(index), op, to_string(pair.given.dtype), to_string(pair.given.shape),
+      sinter::to_string(origin.user), element_text(pair.given, index),
+      element_text(pair.meant, index));
 }
 
 }  // namespace
@@ -275,8 +291,16 @@ bool Shadow::after_operation(const LiveValues& values, const Operation& operatio
     add_fold_meaning(values, operation.primitive, known);
   else
     for (const PrimitiveId i : needed_for(values, stored, known)) add_meaning(values, i, known);
-  const std::string kernel = kernel_of(values.plan(), operation);
-  for (const Stored& value : stored) compare(values, kernel, value, known);
+  std::string problem;
+  for (const Stored& value : stored) {
+    const Pair pair = pair_of(values, value, known);
+    const std::optional<Dims> index = first_difference(pair);
+    if (!index) continue;
+    if (problem.empty())
+      problem = difference_text(values, kernel_of(values.plan(), operation), value, pair, *index);
+    if (difference_) difference_(pair.given, pair.meant);
+  }
+  if (!problem.empty()) throw InternalError(problem);
   return true;
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <utility>
 
 #include "jit/live_values.h"
 #include "jit/observer.h"
@@ -15,12 +17,19 @@ namespace sinter::jit {
 /// being equal, for a generated kernel has exact and ordered ops alone.
 class Shadow final : public Observer {
  public:
+  /// Told of each value that differs, as it was given and as it should be, both without gaps.
+  using Difference =
+      std::function<void(const kernels::ConstView& given, const kernels::ConstView& meant)>;
+
+  explicit Shadow(Difference difference = {}) : difference_(std::move(difference)) {}
+
   void before_operation(const LiveValues& values, const Operation& operation) override;
   /// \throws InternalError naming the kernel, the first primitive that differs, its user's line,
   /// the element and both values.
   bool after_operation(const LiveValues& values, const Operation& operation) override;
 
  private:
+  Difference difference_;
   std::map<std::uint64_t, Value> read_;  // copies of what the operation was given
 };
 

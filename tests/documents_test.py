@@ -6,6 +6,7 @@ Usage: documents_test.py BUILD
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -31,6 +32,10 @@ run_by = {
     "build/tools/sinter-fuzz --minutes 60 --seed 1000": "tests/fuzz_program_test.py",
     "build/tools/sinter-fuzz --print 1000": "tests/fuzz_program_test.py",
     "tools/inspect minify graph.json": "tests/fuzz_program_test.py",
+    "SINTER_LEVEL=fused SINTER_TRACE_DIR=build/trace build/bench/throughput --preset tiny --warmup 1 "
+    "--active 1": "here",
+    "tools/inspect kernels --trace build/trace": "here",
+    "tools/inspect kernel 0 --trace build/trace --out build": "here",
     "tools/cache list": "here",
     "tools/cache verify": "here",
     "tools/cache prune --to 256M": "here",
@@ -76,6 +81,7 @@ def main(build):
         f"there is no {test}" for test in sorted(set(run_by.values()) - {"here"})
         if not (documents.root / test).exists()
     ]
+    shutil.rmtree(os.path.join(build, "trace"), ignore_errors=True)  # of the last time
     for command in (command for command in shown if run_by.get(command) == "here"):
         status = subprocess.run(
             re.sub(r"\bbuild\b", build, command), shell=True, cwd=documents.root,

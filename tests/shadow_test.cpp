@@ -4,13 +4,16 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cstring>
 #include <vector>
 
 #include "jit/finite_check.h"
+#include "jit/report_launch.h"
 #include "jit/run_plan.h"
 #include "runtime/evaluate.h"
 #include "tests/each_level.h"
 #include "tests/inspecting.h"
+#include "tests/temporary_directory.h"
 
 namespace sinter::tests {
 namespace {
@@ -151,6 +154,30 @@ TEST_CASE("shadow: a wrong kernel is named, with its op, line, element and both 
   CHECK(contains(part, "differs from its meaning at [5] of mul (f32 [8]"));
   CHECK(contains(shadowed(softmax(x - 1), -1), "at [5] of div of softmax (f32 [8]"));
   CHECK(shadowed(x * 2 - 1, 9) == "none");  // which is right
+}
+
+TEST_CASE("shadow: the report of a launch expects what its kernel should have given") {
+  const AtLevel at(Level::fused);
+  const TemporaryDirectory directory;
+  const Tensor x = floats({0, 1, 2, 3, 4, 5, 6, 7});
+  const Tensor root = x * 2 + 0.25;
+  const std::string error =
+      with_wrong_kernel(root, -1, [&](const auto& lowered, const auto& program, auto& trace) {
+        jit::LoweringRecord record;
+        record.kernels.push_back({{}, {}, lowered.plan.groups[0].function});
+        jit::LaunchReport report(directory.path().string(), record);
+        jit::Shadow shadow(
+            [&](const auto& given, const auto& meant) { report.expect(given, meant); });
+        jit::Observer* const observers[] = {&report, &shadow};
+        jit::run_plan(lowered, program, trace, std::vector<bool>(trace.leaves.size()), observers);
+      });
+  if (error.empty()) return;
+  CHECK(contains(error, "it gives -1 "));
+  const std::string memory = read_file(directory / "launch.bin");
+  REQUIRE(memory.size() == 3 * 32);
+  Floats expected(8);
+  std::memcpy(expected.data(), memory.data() + 64, 32);
+  CHECK(expected == Floats{0.25, 2.25, 4.25, 6.25, 8.25, 10.25, 12.25, 14.25});
 }
 
 TEST_CASE("finite check: a NaN that the level eager does not give is no fault of the data") {

@@ -69,7 +69,8 @@ jit_order = [
 ]
 
 # Written by the build.
-generated = {"jit/cuda_prelude.inc", "jit/prelude.inc", "tests/simulated_prelude.h"}
+generated = {"jit/cuda_prelude.inc", "jit/prelude.inc", "tests/simulated_prelude.h",
+             "tools/kernel_frame.inc"}
 
 include_line = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 

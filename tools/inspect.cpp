@@ -17,14 +17,18 @@ struct Command {
 };
 
 constexpr Command commands[] = {
+    {"kernel", sinter::tools::write_kernel,
+     "NAME [--trace DIR] [--out DIR]   writes a generated kernel as a program of its own"},
+    {"kernels", sinter::tools::list_kernels,
+     "[--trace DIR]                   lists the generated kernels of a trace"},
     {"minify", sinter::tools::minify,
-     "FILE [--check NAME]   shrinks a recorded program that fails, and prints it as C++"},
+     "FILE [--check NAME]             shrinks a recorded program that fails, and prints it as C++"},
 };
 
 void print_usage(std::FILE* to) {
   fmt::print(to, "usage: sinter-inspect COMMAND ...\n\n");
   for (const Command& command : commands)
-    fmt::print(to, "  {} {}\n", command.name, command.meaning);
+    fmt::print(to, "  {:<7} {}\n", command.name, command.meaning);
 }
 
 int run(std::span<const std::string_view> words) {
