@@ -69,6 +69,19 @@ bool build_kernels(const std::vector<Built>& loops, const std::vector<KernelSour
   return true;
 }
 
+/// What has been done since `before`.
+KernelStatistics since(const KernelStatistics& before) {
+  KernelStatistics now = kernel_cache().statistics();
+  now.process_hits -= before.process_hits;
+  now.disk_hits -= before.disk_hits;
+  now.misses -= before.misses;
+  now.refused -= before.refused;
+  now.compiles -= before.compiles;
+  now.compile_milliseconds -= before.compile_milliseconds;
+  now.load_milliseconds -= before.load_milliseconds;
+  return now;
+}
+
 void record_kernels(LoweringRecord& record, const std::vector<Built>& built,
                     std::vector<KernelSource> sources) {
   for (std::size_t i = 0; i < built.size(); ++i)
@@ -103,10 +116,14 @@ std::shared_ptr<const Lowered> lower(const Trace& trace, LoweringRecord* record)
     log_plan(planned, kernels);
   std::vector<KernelSource> sources = emit_kernels(kernels);
   times.end("emit");
+  const KernelStatistics before = record ? kernel_cache().statistics() : KernelStatistics();
   const bool built = !kernels.empty() && build_kernels(kernels, sources);
   times.end("build");
   if (!built && !record) return nullptr;
-  if (record) record_kernels(*record, kernels, std::move(sources));
+  if (record) {
+    record_kernels(*record, kernels, std::move(sources));
+    record->built = since(before);
+  }
   auto lowered =
       std::make_shared<const Lowered>(Lowered{std::move(planned), Layouts(std::move(layout))});
   if (record) record->lowered = lowered;

@@ -35,6 +35,7 @@ struct LoweringRecord {
   std::vector<Stage> stages;
   Fusion fusion;
   std::vector<Kernel> kernels;
+  KernelStatistics built;                  ///< what building them took
   std::shared_ptr<const Lowered> lowered;  ///< also where it is not used
 };
 

@@ -10,6 +10,7 @@
 ///     primitive    the steps after composites were taken apart (level fused)
 ///     group        primitives that became one kernel, and the role of each
 ///     refused      a merge that was not made: the primitive, the group's first member, the reason
+///     build        kernels that the process knew, found on disk, refused there, compiled
 ///     kernel       a generated kernel: its loop and its source
 ///     operation    what runs, in order: bytes read and written, bytes held while it runs, the
 ///                  numbers of the values that end with it

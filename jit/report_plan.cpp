@@ -117,6 +117,13 @@ std::string fusion_lines(const LiveValues& values, const LoweringRecord& record)
 
 std::string kernel_lines(const LoweringRecord& record) {
   std::string lines;
+  append_line(lines, {{"record", "build"},
+                      {"known", record.built.process_hits},
+                      {"from_disk", record.built.disk_hits},
+                      {"compiled", record.built.misses},
+                      {"refused", record.built.refused},
+                      {"compile_milliseconds", record.built.compile_milliseconds},
+                      {"load_milliseconds", record.built.load_milliseconds}});
   for (std::size_t k = 0; k < record.kernels.size(); ++k)
     append_line(lines, {{"record", "kernel"},
                         {"index", k},

@@ -14,7 +14,9 @@ namespace sinter::jit {
 /// the reason (`"record":"refused"`).
 std::string fusion_lines(const LiveValues& values, const LoweringRecord& record);
 
-/// A line for each generated kernel, with its loop and source (`"record":"kernel"`).
+/// What building the kernels took (`"record":"build"`), and a line for each with its loop and
+/// source
+/// (`"record":"kernel"`).
 std::string kernel_lines(const LoweringRecord& record);
 
 /// A line for each operation, with the bytes it moves and the values that end with it

@@ -89,6 +89,10 @@ TEST_CASE("report: a program at the level fused, from the graph to its first run
   CHECK(steps.at(found->at("inputs")[0].at("step").get<std::size_t>()).at("op") == "mul");
   CHECK(of_kind(program, "leaf").size() == 1);
 
+  const Json build = of_kind(program, "build").at(0);
+  CHECK(build.at("known").get<int>() + build.at("from_disk").get<int>() +
+            build.at("compiled").get<int>() ==
+        1);
   const auto kernels = of_kind(program, "kernel");
   REQUIRE(kernels.size() == 1);
   CHECK(kernels[0].at("source").get<std::string>().starts_with("SINTER_KERNEL("));
