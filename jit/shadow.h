@@ -12,9 +12,10 @@
 
 namespace sinter::jit {
 
-/// Interprets the primitives of a group, or the body of a map, on the values that were read, copied
-/// before as they may be overwritten, and compares all that was stored: the same bits, all NaNs
-/// being equal, for a generated kernel has exact and ordered ops alone.
+/// Interprets what the generated kernels of an operation stand for (the primitives of a group, the
+/// sums of a list, the body of a map) on the values they read, copied before as they may be
+/// overwritten, and compares all that they stored: the same bits, all NaNs being equal, for
+/// generated kernels have exact and ordered ops alone.
 class Shadow final : public Observer {
  public:
   /// Told of each value that differs, as it was given and as it should be, both without gaps.

@@ -27,17 +27,39 @@ Tensor made(const Shape& shape, std::uint64_t seed, DType dtype = f32) {
 }
 
 LoopFunction right_kernel = nullptr;
-std::size_t wrong_access = 0;
+std::size_t wrong_access = 0, wrong_element = 0;
 float wrong_value = 0;
 
-/// The kernel, but for the sixth element of one of its results.
+/// The kernel, but for one element of one of its results.
 void wrong_kernel(const LoopArguments* arguments, std::int64_t first, std::int64_t last) {
   right_kernel(arguments, first, last);
-  if (first == 0) static_cast<float*>(arguments->accesses[wrong_access].base)[5] = wrong_value;
+  auto* result = static_cast<float*>(arguments->accesses[wrong_access].base);
+  if (first == 0) result[wrong_element] = wrong_value;
 }
 
-/// The message of the InternalError of evaluating `root` with a wrong kernel in the place of its
-/// first, and an observer looking on; "" without one, or nothing where there is no compiler.
+/// Puts the wrong kernel in the place of the only one of a plan, or of the one that gives the sums
+/// of a list.
+void plant(jit::Plan& plan) {
+  LoopFunction* planted = nullptr;
+  if (plan.groups.empty()) {
+    REQUIRE(plan.folds.size() == 1);
+    planted = &plan.folds[0].finish;
+    wrong_access = 1;
+    wrong_element = 0;
+  } else {
+    REQUIRE(plan.groups.size() == 1);
+    planted = &plan.groups[0].function;
+    const auto& operands = plan.groups[0].schedule.operands;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (operands[i].kind == jit::LoopOperand::Kind::written) wrong_access = i;
+    wrong_element = 5;
+  }
+  right_kernel = *planted;
+  *planted = wrong_kernel;
+}
+
+/// The message of the InternalError of evaluating `root` with a wrong kernel and an observer
+/// looking on; "none" without one, "" where there is no compiler.
 template <class Look>
 std::string with_wrong_kernel(const Tensor& root, float value, Look look) {
   const LaunchLock lock;
@@ -47,13 +69,8 @@ std::string with_wrong_kernel(const Tensor& root, float value, Look look) {
   const auto lowered = jit::lower(trace);
   if (!lowered) return {};
   jit::Plan plan = lowered->plan;
-  REQUIRE(plan.groups.size() == 1);
-  right_kernel = plan.groups[0].function;
+  plant(plan);
   wrong_value = value;
-  for (std::size_t i = 0; i < plan.groups[0].schedule.operands.size(); ++i)
-    if (plan.groups[0].schedule.operands[i].kind == jit::LoopOperand::Kind::written)
-      wrong_access = i;
-  plan.groups[0].function = wrong_kernel;
   const jit::Lowered changed{std::move(plan), jit::Layouts(jit::make_layout(trace))};
   try {
     look(changed, program, trace);
@@ -153,6 +170,8 @@ TEST_CASE("shadow: a wrong kernel is named, with its op, line, element and both 
   const std::string part = shadowed(softmax(x) * 2, -1);
   CHECK(contains(part, "differs from its meaning at [5] of mul (f32 [8]"));
   CHECK(contains(shadowed(softmax(x - 1), -1), "at [5] of div of softmax (f32 [8]"));
+  const Tensor norms = stack({norm(x), norm(floats({3, 4}))});
+  CHECK(contains(shadowed(norms, 3), "differs from its meaning at [0] of concatenate (f32 [2]"));
   CHECK(shadowed(x * 2 - 1, 9) == "none");  // which is right
 }
 
