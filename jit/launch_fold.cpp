@@ -58,10 +58,9 @@ class FoldLaunch {
   }
 
  private:
+  /// No part takes an index that could be refused.
   void launch_parts() {
-    for (Observer* const observer : observers_) observer->before_launch(parts_);
-    launch_together(parts_);
-    for (Observer* const observer : observers_) observer->after_launch(parts_);
+    observed_launch(observers_, parts_, [&] { return launch_together(parts_); });
   }
 
   /// The whole blocks are rows, and what is left is another.

@@ -37,10 +37,9 @@ class MapLaunch {
   }
 
  private:
+  /// No part takes an index that could be refused.
   void launch_parts() {
-    for (Observer* const observer : observers_) observer->before_launch(parts_);
-    launch_together(parts_);
-    for (Observer* const observer : observers_) observer->after_launch(parts_);
+    observed_launch(observers_, parts_, [&] { return launch_together(parts_); });
   }
 
   std::size_t length() const { return map_.map.length; }

@@ -45,4 +45,13 @@ class Observer {
 
 using Observers = std::span<Observer* const>;
 
+/// What `launch()` gives, which runs the parts while the observers look on.
+template <class Launch>
+bool observed_launch(Observers observers, std::span<const LaunchPart> parts, Launch launch) {
+  for (Observer* const observer : observers) observer->before_launch(parts);
+  const bool accepted = launch();
+  for (Observer* const observer : observers) observer->after_launch(parts);
+  return accepted;
+}
+
 }  // namespace sinter::jit

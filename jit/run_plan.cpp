@@ -232,9 +232,8 @@ class PlanRun {
     ++outcome_.kernels;
     const LaunchPart part{&schedule.loop, group.function,
                           make_launch(schedule, space, operands, numbers_of(schedule))};
-    for (Observer* const observer : observers_) observer->before_launch({&part, 1});
-    const bool accepted = launch(schedule.loop, group.function, part.launch);
-    for (Observer* const observer : observers_) observer->after_launch({&part, 1});
+    const bool accepted = observed_launch(
+        observers_, {&part, 1}, [&] { return launch(schedule.loop, group.function, part.launch); });
     if (!accepted) throw DataFault();
     finish_sums(schedule, operands, part.launch);
   }

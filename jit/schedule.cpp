@@ -1,6 +1,7 @@
 #include "jit/schedule.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "jit/cost.h"
@@ -26,14 +27,16 @@ class Scheduler {
         stored_(stored),
         contiguous_leaf_(contiguous_leaf),
         contiguous_step_(contiguous_step),
-        builder_(name_of(primitives, group)) {}
+        builder_(name_of(primitives, group)) {
+    std::copy_if(group.members.begin(), group.members.end(), std::back_inserter(members_),
+                 [](const Member& member) { return member.role != Role::cast_sum; });
+  }
 
   std::optional<ScheduledGroup> run() {
     result_.axes = group_.axes;
     result_.rows = group_.rows;
     result_.widest = group_.widest;
-    for (const Member& member : group_.members)
-      if (member.role != Role::cast_sum) plan_member(member);
+    for (const Member& member : members_) plan_member(member);
     find_demand();
     for (int phase = 0; phase <= last_phase_; ++phase) {
       row_section(phase);
@@ -111,8 +114,7 @@ class Scheduler {
 
   /// In which sections each value of columns is wanted, and which are kept from one to the next.
   void find_demand() {
-    for (auto member = group_.members.rbegin(); member != group_.members.rend(); ++member) {
-      if (member->role == Role::cast_sum) continue;
+    for (auto member = members_.rbegin(); member != members_.rend(); ++member) {
       Planned& planned = planned_.at(member->id);
       const bool reduces = info(node(member->id).op).kind == OpKind::reduction;
       if (reduces) {
@@ -140,8 +142,7 @@ class Scheduler {
   void row_section(int phase) {
     builder_.begin_row();
     if (phase == 0) emit_row_inputs();
-    for (const Member& member : group_.members) {
-      if (member.role == Role::cast_sum) continue;
+    for (const Member& member : members_) {
       const Planned& planned = planned_.at(member.id);
       if (member.role == Role::row && planned.phase == phase) {
         const bool reduced = info(node(member.id).op).kind == OpKind::reduction;
@@ -160,8 +161,7 @@ class Scheduler {
 
   /// Numbers, and elements that are the same for the whole row, are loaded once.
   void emit_row_inputs() {
-    for (const Member& member : group_.members) {
-      if (member.role == Role::cast_sum) continue;
+    for (const Member& member : members_) {
       const Node& n = node(member.id);
       if (n.op == Op::random_uniform) {
         const ValueId seed = number(member.id, 0, DType::i64),
@@ -238,8 +238,7 @@ class Scheduler {
     column_inputs_.clear();
     builder_.begin_columns();
     std::vector<PrimitiveId> written;
-    for (const Member& member : group_.members) {
-      if (member.role == Role::cast_sum) continue;
+    for (const Member& member : members_) {
       const Planned& planned = planned_.at(member.id);
       const bool reduces = info(node(member.id).op).kind == OpKind::reduction;
       if (reduces && planned.phase - (member.role == Role::row) == phase) reduce(member.id, phase);
@@ -413,6 +412,7 @@ class Scheduler {
   const Primitives& primitives_;
   const Fusion& fusion_;
   const Group& group_;
+  std::vector<Member> members_;  // that stand in the loop: a cast of a sum is made afterwards
   const std::vector<bool>& stored_;
   const std::vector<bool>& contiguous_leaf_;
   const std::vector<bool>& contiguous_step_;

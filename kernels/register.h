@@ -38,25 +38,23 @@ using U8Quarter [[gnu::vector_size(register_bytes / 4)]] = std::uint8_t;
 // A half register of 4-byte lanes as one of 8-byte lanes, and back: rounded, or the low bits of
 // integers.
 #if defined SINTER_AVX512 && !defined __clang__
-// GCC takes conversions of vectors of this size apart. Masks have all lanes; 4 is the
-// current rounding.
+// GCC takes conversions of vectors of this size apart. Masks have all lanes; 4 is the current
+// rounding.
+using Longs [[gnu::vector_size(64)]] = long long;
+using Ints [[gnu::vector_size(32)]] = int;
 SINTER_INLINE F64Reg reg_widen(F32HalfReg x) {
   return __builtin_ia32_cvtps2pd512_mask(x, F64Reg{}, -1, 4);
 }
 SINTER_INLINE I64Reg reg_widen(I32HalfReg x) {
-  using Long [[gnu::vector_size(64)]] = long long;
-  using Int [[gnu::vector_size(32)]] = int;
   return reinterpret_cast<I64Reg>(
-      __builtin_ia32_pmovsxdq512_mask(reinterpret_cast<Int>(x), Long{}, -1));
+      __builtin_ia32_pmovsxdq512_mask(reinterpret_cast<Ints>(x), Longs{}, -1));
 }
 SINTER_INLINE F32HalfReg reg_half_f32(F64Reg x) {
   return __builtin_ia32_cvtpd2ps512_mask(x, F32HalfReg{}, -1, 4);
 }
 SINTER_INLINE I32HalfReg reg_half_i32(I64Reg x) {
-  using Long [[gnu::vector_size(64)]] = long long;
-  using Int [[gnu::vector_size(32)]] = int;
   return reinterpret_cast<I32HalfReg>(
-      __builtin_ia32_pmovqd512_mask(reinterpret_cast<Long>(x), Int{}, -1));
+      __builtin_ia32_pmovqd512_mask(reinterpret_cast<Longs>(x), Ints{}, -1));
 }
 SINTER_INLINE F32Reg reg_join(F32HalfReg low, F32HalfReg high) {
   return __builtin_ia32_insertf32x8_mask(__builtin_ia32_ps512_256ps(low), high, 1, F32Reg{},
