@@ -32,7 +32,7 @@ run_by = {
     "build/tools/sinter-fuzz --minutes 60 --seed 1000": "tests/fuzz_program_test.py",
     "build/tools/sinter-fuzz --print 1000": "tests/fuzz_program_test.py",
     "tools/inspect minify graph.json": "tests/fuzz_program_test.py",
-    "SINTER_LEVEL=fused SINTER_TRACE_DIR=build/trace build/bench/throughput --preset tiny --warmup 1 "
+    "SINTER_TRACE_DIR=build/trace build/bench/throughput --preset tiny --warmup 1 "
     "--active 1": "here",
     "tools/inspect kernels --trace build/trace": "here",
     "tools/inspect kernel 0 --trace build/trace --out build": "here",
