@@ -13,6 +13,7 @@
 #include <set>
 
 #include "bench/median.h"
+#include "bench/step_products.h"
 #include "models/adam.h"
 #include "models/arguments.h"
 #include "models/captioner.h"
@@ -50,7 +51,9 @@ struct Figures {
   double loss = 0;
   std::int64_t max_rss_mib = 0;
   std::size_t shapes = 0, batches = 0;
-  std::int64_t batch = 0;  // images in each of them
+  std::int64_t batch = 0;                     // images in each of them
+  double products_flops = 0;                  // of the middle one of the steps on the clock
+  std::vector<std::string> largest_products;  // of the batch with the most columns
 };
 
 using Clock = std::chrono::steady_clock;
@@ -104,7 +107,7 @@ class Benchmark {
     const Clock::time_point start = Clock::now();
     for (const Batch& batch : batches_) {
       if (!lengths.insert(batch.tokens.size(1)).second) continue;
-      step(batch);
+      step(batch).item<double>();
       if (lengths.size() == 1) figures.first_step_s = seconds_since(start);
     }
     for (std::int64_t i = 0; i < settings_.warmup; ++i) step(batch_at(i));
@@ -127,10 +130,22 @@ class Benchmark {
     figures.steps_per_s = static_cast<double>(settings_.active) / seconds_since(active);
     figures.median_step_ms = median(times);
     figures.max_rss_mib = peak_resident_mib();
+    count_products(figures, *lengths.rbegin());
     return figures;
   }
 
  private:
+  void count_products(Figures& figures, std::int64_t longest) const {
+    std::vector<double> flops;
+    for (std::int64_t i = 0; i < settings_.active; ++i) {
+      const std::int64_t columns = batch_at(settings_.warmup + i).tokens.size(1);
+      flops.push_back(step_products(preset_.model, figures.batch, columns).flops);
+    }
+    figures.products_flops = median(flops);
+    for (const Product& product : step_products(preset_.model, figures.batch, longest).largest)
+      figures.largest_products.push_back(product.text());
+  }
+
   static Preset with_dropout(Preset sizes, double p) {
     Gpt2Config& decoder = sizes.model.decoder;
     decoder.embedding_dropout = decoder.attention_dropout = decoder.residual_dropout = p;
@@ -179,7 +194,9 @@ nlohmann::ordered_json as_json(const Settings& settings, const Figures& figures)
           {"median_step_ms", figures.median_step_ms},
           {"data_wait_s", figures.data_wait_s},
           {"loss", figures.loss},
-          {"max_rss_mib", figures.max_rss_mib}};
+          {"max_rss_mib", figures.max_rss_mib},
+          {"products_flops", figures.products_flops},
+          {"largest_products", figures.largest_products}};
 }
 
 void print_table(const Settings& settings, const Figures& figures) {
@@ -192,6 +209,7 @@ void print_table(const Settings& settings, const Figures& figures) {
   fmt::print("  {:<22}{:>10.3f} s\n", "waiting for data", figures.data_wait_s);
   fmt::print("  {:<22}{:>10.4f}\n", "loss", figures.loss);
   fmt::print("  {:<22}{:>10} MiB\n", "peak resident memory", figures.max_rss_mib);
+  fmt::print("  {:<22}{:>10.3f} GFLOP a step\n", "matrix products", figures.products_flops / 1e9);
 }
 
 void check_settings(const Settings& settings) {

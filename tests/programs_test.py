@@ -18,6 +18,7 @@ import unittest
 BUILD = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path("build").resolve()
 CAPTIONER = BUILD / "models" / "captioner"
 THROUGHPUT = BUILD / "bench" / "throughput"
+PRODUCTS = BUILD / "bench" / "products"
 
 # A model small enough to be made in no time.
 SHORT = ("--steps", "1", "--batch", "2", "--warmup", "0", "--workers", "0")
@@ -134,6 +135,9 @@ class Refusals(unittest.TestCase):
         measure("threads", "--threads", 100_000)
         for value in ("1", "-0.1", "nan"):
             measure("pdrop is", "--dropout", value)
+        for value in ("x", "8", "8x4", "8x4x", "8x4x2x1", "8x4x0", "-8x4x2", "8x4x2,", "8,4,2"):
+            self.refused("such as 64x32x16", PRODUCTS, "--shapes", value)
+        self.refused("--repeats", PRODUCTS, "--repeats", 0)
         measure("--batch", "--batch", 1 << 50)
 
     def test_words_that_are_none_of_the_allowed(self):
