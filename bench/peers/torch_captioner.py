@@ -79,6 +79,7 @@ def measure(step, batches, warmup, active):
     in_turn = [batches[i % len(batches)] for i in range(warmup + active)]
     started = time.perf_counter()
     loss = step(of_each_shape[0])
+    loss.item()
     step.wait()
     first = time.perf_counter() - started
     for batch in of_each_shape[1:] + in_turn[:warmup]:
