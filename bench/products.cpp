@@ -20,6 +20,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int least_runs = 3;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 Product parse_product(std::string_view text) {
   Product product;
   std::string_view rest = text;
@@ -44,28 +50,29 @@ std::vector<Product> parse_products(std::string_view text) {
   }
 }
 
-double best_gflops(const Product& product, DType dtype, int repeats) {
+double best_gflops(const Product& product, DType dtype, double seconds) {
   Generator generator(1);
   const Tensor a = cast(normal({product.m, product.k}, generator), dtype).evaluate();
   const Tensor b = cast(normal({product.k, product.n}, generator), dtype).evaluate();
+  const Clock::time_point first = Clock::now();
   double best = 0;
-  for (int i = 0; i < repeats; ++i) {
+  for (int runs = 0; runs < least_runs || seconds_since(first) < seconds; ++runs) {
     const Clock::time_point start = Clock::now();
     matmul(a, b).evaluate();
-    const std::chrono::duration<double, std::nano> taken = Clock::now() - start;
-    best = std::max(best, product.flops() / taken.count());
+    best = std::max(best, product.flops() / seconds_since(start) / 1e9);
   }
   return best;
 }
 
 int run(std::span<const char* const> arguments) {
   std::string shapes = "1024x1024x1024", dtype = "f32";
-  int repeats = 50, thread_count = 0;
+  double seconds = 0.5;
+  int thread_count = 0;
   bool json = false, help_asked = false;
   const std::vector<Option> options{
       {"shapes", "MxKxN for [M, K] times [K, N], with commas between", shapes},
       {"dtype", "of the operands", dtype, {"f32", "bf16"}},
-      {"repeats", "times each is run; the fastest counts", repeats},
+      {"seconds", "that each is run again and again; the fastest run counts", seconds},
       {"threads", "to run on; 0 for what the process may use", thread_count},
       {"json", "one line of JSON in place of the table", json},
       {"help", "this list", help_asked},
@@ -75,13 +82,13 @@ int run(std::span<const char* const> arguments) {
     fmt::print("products [options]\n{}", help(options));
     return 0;
   }
-  if (repeats < 1) throw UsageError("--repeats is at least 1");
+  if (!(seconds >= 0)) throw UsageError("--seconds is at least 0");
   const std::vector<Product> products = parse_products(shapes);
   if (thread_count != 0) set_threads(thread_count);
   nlohmann::ordered_json report{{"dtype", dtype}, {"threads", threads()}, {"gflops", 0.0}};
   double best = 0;
   for (const Product& product : products) {
-    const double rate = best_gflops(product, dtype == "bf16" ? bf16 : f32, repeats);
+    const double rate = best_gflops(product, dtype == "bf16" ? bf16 : f32, seconds);
     best = std::max(best, rate);
     report["shapes"][product.text()] = rate;
     if (!json) fmt::print("{:<22}{:>10.1f} GFLOP/s\n", product.text(), rate);

@@ -137,7 +137,8 @@ class Refusals(unittest.TestCase):
             measure("pdrop is", "--dropout", value)
         for value in ("x", "8", "8x4", "8x4x", "8x4x2x1", "8x4x0", "-8x4x2", "8x4x2,", "8,4,2"):
             self.refused("such as 64x32x16", PRODUCTS, "--shapes", value)
-        self.refused("--repeats", PRODUCTS, "--repeats", 0)
+        for value in (-1, "nan"):
+            self.refused("--seconds", PRODUCTS, "--seconds", value)
         measure("--batch", "--batch", 1 << 50)
 
     def test_words_that_are_none_of_the_allowed(self):

@@ -13,14 +13,15 @@ import time
 import torch
 
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
+LEAST_RUNS = 3
 
 
-def best_gflops(shape, dtype, repeats):
+def best_gflops(shape, dtype, seconds):
     """Of [m, k] times [k, n]; a multiplication and an addition count as two operations."""
     m, k, n = map(int, shape.split("x"))
     a, b = torch.randn(m, k).to(dtype), torch.randn(k, n).to(dtype)
-    times = []
-    for _ in range(repeats):
+    times, first = [], time.perf_counter()
+    while len(times) < LEAST_RUNS or time.perf_counter() - first < seconds:
         started = time.perf_counter()
         torch.mm(a, b)
         times.append(time.perf_counter() - started)
@@ -34,7 +35,7 @@ def main():
     add = parser.add_argument
     add("--shapes", default="1024x1024x1024", help="MxKxN, with commas between")
     add("--dtype", choices=DTYPES, default="f32")
-    add("--repeats", type=int, default=50)
+    add("--seconds", type=float, default=0.5, help="that each is run; the fastest run counts")
     add("--threads", type=int, default=0, help="0: as PyTorch decides")
     options = parser.parse_args()
     if options.threads:
@@ -42,7 +43,7 @@ def main():
     dtype = DTYPES[options.dtype]
     with torch.inference_mode():
         rates = {
-            shape: best_gflops(shape, dtype, options.repeats)
+            shape: best_gflops(shape, dtype, options.seconds)
             for shape in options.shapes.split(",")
         }
     report = {"dtype": options.dtype, "threads": torch.get_num_threads()}
