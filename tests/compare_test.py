@@ -255,6 +255,12 @@ class Rows(unittest.TestCase):
         _, ran = self.compare("--rows", "default+compile", "--collate", "longest")
         self.assertEqual(ran.count("default+compile/mark"), 6)
 
+    def test_a_key_is_refused_where_it_would_do_nothing(self):
+        done, ran = self.compare("--key", "steps_per_s")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--key is for two commands", done.stderr)
+        self.assertEqual(ran, [])
+
     def test_programs_that_are_not_built_are_named(self):
         (self.folder / "bench" / "products").unlink()
         done, _ = self.compare()
