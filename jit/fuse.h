@@ -43,12 +43,17 @@ struct Refusal {
   std::string_view reason;  ///< a literal
 };
 
+/// The most primitives that become one kernel.
+inline constexpr std::size_t most_members = 48;
+
 struct Fusion {
   static constexpr std::uint32_t alone = UINT32_MAX;
 
   std::vector<Group> groups;            ///< of at least two members each
   std::vector<std::uint32_t> group_of;  ///< for each primitive; `alone` for one in no group
   std::vector<Refusal> refused;         ///< in the order in which merges were tried
+  /// What each primitive reads that can be in a group; none for the others.
+  std::vector<std::vector<Reading>> readings;
 };
 
 /// The reading with casts that are in no group made by the reader, for each element it reads.

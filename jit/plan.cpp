@@ -1,5 +1,7 @@
 #include "jit/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -11,6 +13,7 @@
 #include "jit/map_readers.h"
 #include "jit/plan_map.h"
 #include "jit/recompute.h"
+#include "runtime/log.h"
 
 namespace sinter::jit {
 namespace {
@@ -27,18 +30,19 @@ class Planner {
   Planner(const Trace& trace, Plan& plan, const Primitives& primitives, const Fusion& fusion)
       : trace_(trace), plan_(plan), primitives_(primitives), fusion_(fusion) {}
 
-  /// \return a group that does not fit a kernel; without one the plan is complete.
-  std::optional<std::uint32_t> run() {
+  /// \return the groups that do not fit a kernel; without any the plan is complete.
+  std::vector<std::uint32_t> run() {
     find_layouts();
     find_maps();
     find_shown();
     order_units();
-    if (const auto misfit = find_needed()) return misfit;
+    find_needed();
+    if (!misfits_.empty()) return std::move(misfits_);
     number_values();
     find_readers_of_lists();
     make_operations();
     find_deaths();
-    return std::nullopt;
+    return {};
   }
 
  private:
@@ -138,40 +142,40 @@ class Planner {
   }
   Source base_of(Operand o) const { return o.leaf ? o : plan_.bases[o.index]; }
 
-  std::vector<PrimitiveId> members_of(const Unit& unit) const {
-    if (unit.group == Fusion::alone) return {unit.primitive};
-    std::vector<PrimitiveId> members;
-    for (const Member& member : fusion_.groups[unit.group].members) members.push_back(member.id);
-    return members;
+  /// The primitive that a unit is told by: the first of its members.
+  PrimitiveId name_of(PrimitiveId i) const {
+    const std::uint32_t g = fusion_.group_of[i];
+    return g == Fusion::alone ? i : fusion_.groups[g].members.front().id;
   }
-  Unit unit_of(PrimitiveId i) const { return {i, fusion_.group_of[i]}; }
 
-  PrimitiveId name_of(PrimitiveId i) const { return members_of(unit_of(i)).front(); }
-
-  /// The primitives whose values a unit reads: a group sees through views that cost nothing.
-  std::vector<Operand> read_by(const Unit& unit) const {
-    std::vector<Operand> read;
+  /// body(operand) for the primitives whose values a unit reads, from the last one on: a group sees
+  /// through views that cost nothing.
+  template <class Body>
+  void for_read_by(const Unit& unit, Body body) const {
+    const auto if_step = [&](Operand o) {
+      if (!o.leaf) body(o.index);
+    };
     if (unit.group == Fusion::alone) {
-      for (const Operand o : reads_of(unit.primitive))
-        if (!o.leaf) read.push_back(o);
-      return read;
+      for (const Operand o : reads_of(unit.primitive)) if_step(o);
+      return;
     }
-    for (const Member& member : fusion_.groups[unit.group].members)
-      for (const Reading& reading : readings_of(trace_, primitives_, member.id))
-        if (!reading.from.leaf) read.push_back(reading.from);
-    std::reverse(read.begin(), read.end());
-    return read;
+    const std::vector<Member>& members = fusion_.groups[unit.group].members;
+    for (auto member = members.rbegin(); member != members.rend(); ++member) {
+      const std::vector<Reading>& readings = fusion_.readings[member->id];
+      for (auto reading = readings.rbegin(); reading != readings.rend(); ++reading)
+        if_step(reading->from);
+    }
   }
 
   /// Units so that each comes after what it reads, else as they were recorded.
   void order_units() {
     std::vector<bool> entered(primitives_.steps.size(), false), done = entered;
+    std::vector<PrimitiveId> open;
     for (PrimitiveId root = 0; root < primitives_.steps.size(); ++root) {
-      std::vector<PrimitiveId> open{root};
+      open.push_back(root);
       while (!open.empty()) {
-        const Unit unit = unit_of(open.back());
-        const std::vector<PrimitiveId> members = members_of(unit);
-        const PrimitiveId name = members.front();
+        const Unit unit{open.back(), fusion_.group_of[open.back()]};
+        const PrimitiveId name = name_of(unit.primitive);
         if (done[name]) {
           open.pop_back();
         } else if (entered[name]) {
@@ -180,8 +184,9 @@ class Planner {
           open.pop_back();
         } else {
           entered[name] = true;
-          for (const Operand o : read_by(unit))
-            if (!done[name_of(o.index)] && name_of(o.index) != name) open.push_back(o.index);
+          for_read_by(unit, [&](PrimitiveId i) {
+            if (!done[name_of(i)] && name_of(i) != name) open.push_back(i);
+          });
         }
       }
     }
@@ -208,51 +213,55 @@ class Planner {
   }
 
   /// Which values have to be in memory, and so which units run: walked against their order.
-  std::optional<std::uint32_t> find_needed() {
+  void find_needed() {
     needed_.assign(primitives_.steps.size(), false);
-    picked_.clear();
+    stored_.assign(primitives_.steps.size(), false);
+    planned_of_.assign(fusion_.groups.size(), Operation::no_group);
     map_of_.assign(primitives_.steps.size(), Operation::no_map);
     for (std::size_t i = 0; i < trace_.steps.size(); ++i) {
       if (!trace_.kept[i] || has_several_results(trace_.steps[i]->op)) continue;
       need(primitives_.value_of[i]);
     }
     for (auto unit = units_.rbegin(); unit != units_.rend(); ++unit) {
-      const std::vector<PrimitiveId> members = members_of(*unit);
-      if (std::none_of(members.begin(), members.end(), [&](PrimitiveId i) { return needed_[i]; }))
-        continue;
-      if (unit->group != Fusion::alone) {
-        if (!plan_group(unit->group)) return unit->group;
-      } else {
-        need_operands(unit->primitive);
-      }
+      if (unit->group != Fusion::alone) need_group(unit->group);
+      else if (needed_[unit->primitive]) need_operands(unit->primitive);
     }
-    return std::nullopt;
+  }
+
+  void need_group(std::uint32_t g) {
+    const std::vector<Member>& members = fusion_.groups[g].members;
+    if (std::none_of(members.begin(), members.end(),
+                     [&](const Member& member) { return needed_[member.id]; }))
+      return;
+    for (const Member& member : members) stored_[member.id] = needed_[member.id];
+    if (!plan_group(g)) {
+      misfits_.push_back(g);
+      for (auto member = members.rbegin(); member != members.rend(); ++member)
+        if (needed_[member->id])
+          for (const Reading& reading : fusion_.readings[member->id]) need(reading.from);
+    }
+    for (const Member& member : members) stored_[member.id] = false;
   }
 
   /// \return whether the group is one kernel.
   bool plan_group(std::uint32_t g) {
     std::optional<ScheduledGroup> scheduled =
-        schedule_group(g, with_recomputed(trace_, primitives_, fusion_, g, needed_));
-    if (!scheduled) scheduled = schedule_group(g, fusion_.groups[g]);
+        schedule_group(with_recomputed(trace_, primitives_, fusion_, g, needed_));
+    if (!scheduled) scheduled = schedule_group(fusion_.groups[g]);
     if (!scheduled) return false;
     for (const LoopOperand& operand : scheduled->operands)
       if (operand.kind == LoopOperand::Kind::read) need(operand.value);
-    planned_of_.resize(fusion_.groups.size(), Operation::no_group);
     planned_of_[g] = static_cast<std::uint32_t>(plan_.groups.size());
     plan_.groups.push_back({*std::move(scheduled), nullptr});
     return true;
   }
 
-  std::optional<ScheduledGroup> schedule_group(std::uint32_t g, const Group& group) const {
-    std::vector<bool> stored(primitives_.steps.size(), false);
-    for (const Member& member : fusion_.groups[g].members) stored[member.id] = needed_[member.id];
-    return schedule(trace_, primitives_, fusion_,
-                    without_unused(trace_, primitives_, group, stored), stored, dense_leaf_,
-                    dense_);
+  std::optional<ScheduledGroup> schedule_group(const Group& group) const {
+    return schedule(trace_, primitives_, fusion_, without_unused(fusion_, group, stored_), stored_,
+                    dense_leaf_, dense_);
   }
 
   void make_operations() {
-    planned_of_.resize(fusion_.groups.size(), Operation::no_group);
     for (const Unit& unit : units_) {
       Operation operation;
       bool fails = false;
@@ -348,7 +357,9 @@ class Planner {
   std::vector<Strides> leaf_strides_, strides_;
   std::vector<bool> dense_leaf_, dense_;
   std::vector<Unit> units_;
-  std::vector<bool> needed_;  // of each primitive
+  std::vector<bool> needed_;            // of each primitive
+  std::vector<bool> stored_;            // of each primitive, of the group that is scheduled
+  std::vector<std::uint32_t> misfits_;  // groups
   Maps maps_;
   std::vector<std::uint32_t> map_run_by_;  // of each primitive, the map whose last part it is
   /// Results of foreach_maps that something reads.
@@ -357,15 +368,26 @@ class Planner {
   std::vector<std::uint32_t> map_of_;      // of each primitive, the map it is in the plan
 };
 
+/// Groups that were to become kernels become single primitives again.
+void dissolve(const Trace& trace, const Primitives& primitives, Fusion& fusion, std::uint32_t g) {
+  for (const Member& member : fusion.groups[g].members) fusion.group_of[member.id] = Fusion::alone;
+  if (!log_enabled(LogChannel::fusion)) return;
+  const Node& first = *trace.steps[primitives.steps[fusion.groups[g].members.front().id].origin];
+  write_log({LogChannel::fusion,
+             "",
+             fmt::format("the group of {} is dissolved", to_string(first.op)),
+             {{"reason", "it reads and writes more than a kernel can"},
+              {"line", sinter::to_string(first.user)}}});
+}
+
 }  // namespace
 
 Plan plan(const Trace& trace, const Primitives& primitives, Fusion fusion) {
   for (;;) {
     Plan result;
-    const auto misfit = Planner(trace, result, primitives, fusion).run();
-    if (!misfit) return result;
-    for (std::uint32_t& group : fusion.group_of)
-      if (group == *misfit) group = Fusion::alone;
+    const std::vector<std::uint32_t> misfits = Planner(trace, result, primitives, fusion).run();
+    if (misfits.empty()) return result;
+    for (const std::uint32_t group : misfits) dissolve(trace, primitives, fusion, group);
   }
 }
 

@@ -87,9 +87,27 @@ Reading read_through(const Trace& trace, const Primitives& primitives, const Sha
 
 std::vector<Reading> readings_of(const Trace& trace, const Primitives& primitives, PrimitiveId i) {
   std::vector<Reading> readings;
-  for (const Operand o : primitives.operands_of(i))
+  const auto operands = primitives.operands_of(i);
+  readings.reserve(operands.size());
+  for (const Operand o : operands)
     readings.push_back(read_through(trace, primitives, reader_shape(trace, primitives, i), o));
   return readings;
+}
+
+std::vector<Operand> find_bases(const Trace& trace, const Primitives& primitives) {
+  std::vector<Operand> bases;
+  bases.reserve(primitives.steps.size());
+  for (PrimitiveId i = 0; i < primitives.steps.size(); ++i) {
+    const Node& n = *primitives.steps[i].node;
+    Operand base{i & 0x7fffffffu, 0};
+    if (n.op == Op::expand || n.op == Op::reshape) {
+      const Operand from = primitives.operands_of(i)[0];
+      if (axes_through(n, shape_of(trace, primitives, from)))
+        base = from.leaf ? from : bases[from.index];
+    }
+    bases.push_back(base);
+  }
+  return bases;
 }
 
 }  // namespace sinter::jit

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "jit/axes.h"
 #include "jit/decompose.h"
 
 namespace sinter::jit {
@@ -14,7 +15,7 @@ struct Reading {
   Operand from;
   /// For each axis of `from` whose size is not 1 the number of the reader's axis it lies along,
   /// counted among those whose size is not 1. None for a constant.
-  std::vector<int> axes;
+  Axes axes;
   std::vector<DType> casts = {};  ///< what it is converted to on the way, one after the other
 };
 
@@ -29,6 +30,9 @@ const Shape& reader_shape(const Trace& trace, const Primitives& primitives, Prim
 /// What the primitive reads, operand by operand. Of a reduction and of gather the axes are those of
 /// what is reduced or picked from.
 std::vector<Reading> readings_of(const Trace& trace, const Primitives& primitives, PrimitiveId i);
+
+/// For each primitive what has its elements, seen through such views: itself, where it is none.
+std::vector<Operand> find_bases(const Trace& trace, const Primitives& primitives);
 
 const Shape& shape_of(const Trace& trace, const Primitives& primitives, Operand o);
 DType dtype_of(const Trace& trace, const Primitives& primitives, Operand o);

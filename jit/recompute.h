@@ -14,7 +14,6 @@ Group with_recomputed(const Trace& trace, const Primitives& primitives, const Fu
                       std::uint32_t group, const std::vector<bool>& needed);
 
 /// The group without the members that nothing needs.
-Group without_unused(const Trace& trace, const Primitives& primitives, const Group& group,
-                     const std::vector<bool>& stored);
+Group without_unused(const Fusion& fusion, const Group& group, const std::vector<bool>& stored);
 
 }  // namespace sinter::jit

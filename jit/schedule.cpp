@@ -36,6 +36,7 @@ class Scheduler {
     result_.axes = group_.axes;
     result_.rows = group_.rows;
     result_.widest = group_.widest;
+    planned_.reserve(members_.size());
     for (const Member& member : members_) plan_member(member);
     find_demand();
     for (int phase = 0; phase <= last_phase_; ++phase) {
@@ -50,6 +51,10 @@ class Scheduler {
   }
 
  private:
+  struct Emitted {
+    ValueId value;
+    DType dtype;  ///< what it is rounded to
+  };
   /// What is known of a member.
   struct Planned {
     Role role{};
@@ -59,12 +64,12 @@ class Scheduler {
     bool kept = false;           ///< computed once, in the first of them
     std::uint32_t buffer = 0;
     std::vector<Reading> readings;
+    std::optional<Emitted> of_row;     ///< its value of the row, once it is made
+    std::optional<Emitted> sum;        ///< a reduction before it is rounded
+    std::optional<Emitted> of_column;  ///< its value in the section
+    std::pair<ValueId, ValueId> draw;  ///< the numbers that name a draw
   };
-  struct Emitted {
-    ValueId value;
-    DType dtype;  ///< what it is rounded to
-  };
-  using InputKey = std::tuple<std::uint32_t, std::vector<int>, std::vector<DType>>;
+  using InputKey = std::tuple<std::uint32_t, Axes, std::vector<DType>>;
 
   static std::string name_of(const Primitives& primitives, const Group& group) {
     std::string name;
@@ -77,9 +82,22 @@ class Scheduler {
   }
 
   const Node& node(PrimitiveId i) const { return *primitives_.steps[i].node; }
-  bool is_member(Operand o) const { return !o.leaf && planned_.count(o.index) != 0; }
+  /// Where in members_ a member is, or would be.
+  std::size_t place_of(PrimitiveId i) const {
+    const auto place =
+        std::lower_bound(members_.begin(), members_.end(), i,
+                         [](const Member& member, PrimitiveId id) { return member.id < id; });
+    return static_cast<std::size_t>(place - members_.begin());
+  }
+  bool is_member(Operand o) const {
+    if (o.leaf) return false;
+    const std::size_t place = place_of(o.index);
+    return place < members_.size() && members_[place].id == o.index;
+  }
+  Planned& planned(PrimitiveId i) { return planned_[place_of(i)]; }
+  const Planned& planned(PrimitiveId i) const { return planned_[place_of(i)]; }
   bool is_column(PrimitiveId i) const {
-    const Role role = planned_.at(i).role;
+    const Role role = planned(i).role;
     return role == Role::elementwise || role == Role::column_sum;
   }
   bool lies_along_columns(const Reading& reading) const {
@@ -92,49 +110,50 @@ class Scheduler {
   void plan_member(const Member& member) {
     const Node& n = node(member.id);
     const bool reduces = info(n.op).kind == OpKind::reduction;
-    Planned planned;
-    planned.role = member.role;
-    planned.cost = cost_of(n);
-    for (Reading& reading : readings_of(trace_, primitives_, member.id))
-      planned.readings.push_back(through_casts(trace_, primitives_, fusion_, std::move(reading)));
-    for (const Reading& reading : planned.readings) {
+    Planned own;
+    own.role = member.role;
+    own.cost = cost_of(n);
+    own.readings.reserve(fusion_.readings[member.id].size());
+    for (const Reading& reading : fusion_.readings[member.id])
+      own.readings.push_back(through_casts(trace_, primitives_, fusion_, reading));
+    for (const Reading& reading : own.readings) {
       const Operand from = reading.from;
       if (!is_member(from)) {
-        planned.cost += 1;
+        own.cost += 1;
         continue;
       }
-      planned.phase = std::max(planned.phase, planned_.at(from.index).phase);
-      if (is_column(from.index)) planned.cost += planned_.at(from.index).cost;
+      own.phase = std::max(own.phase, planned(from.index).phase);
+      if (is_column(from.index)) own.cost += planned(from.index).cost;
     }
     last_phase_ =
-        std::max(last_phase_, reduces || member.role == Role::elementwise ? planned.phase : 0);
-    if (reduces && member.role == Role::row) ++planned.phase;
-    planned_.emplace(member.id, std::move(planned));
+        std::max(last_phase_, reduces || member.role == Role::elementwise ? own.phase : 0);
+    if (reduces && member.role == Role::row) ++own.phase;
+    planned_.push_back(std::move(own));
   }
 
   /// In which sections each value of columns is wanted, and which are kept from one to the next.
   void find_demand() {
     for (auto member = members_.rbegin(); member != members_.rend(); ++member) {
-      Planned& planned = planned_.at(member->id);
+      Planned& own = planned(member->id);
       const bool reduces = info(node(member->id).op).kind == OpKind::reduction;
       if (reduces) {
-        const int phase = planned.role == Role::row ? planned.phase - 1 : planned.phase;
-        demand(planned.readings[0].from, 1u << phase);
+        const int phase = own.role == Role::row ? own.phase - 1 : own.phase;
+        demand(own.readings[0].from, 1u << phase);
       }
-      if (planned.role != Role::elementwise) continue;
-      if (stored_[member->id]) planned.demanded |= 1u << planned.phase;
-      const bool several = (planned.demanded & (planned.demanded - 1)) != 0;
-      planned.kept = several && planned.cost > dear && buffers_ < kernels::loop_max_row_buffers;
-      if (planned.kept) planned.buffer = builder_.row_buffer();
-      buffers_ += planned.kept;
-      const std::uint32_t first = planned.demanded & (~planned.demanded + 1);
-      for (const Reading& reading : planned.readings)
-        demand(reading.from, planned.kept ? first : planned.demanded);
+      if (own.role != Role::elementwise) continue;
+      if (stored_[member->id]) own.demanded |= 1u << own.phase;
+      const bool several = (own.demanded & (own.demanded - 1)) != 0;
+      own.kept = several && own.cost > dear && buffers_ < kernels::loop_max_row_buffers;
+      if (own.kept) own.buffer = builder_.row_buffer();
+      buffers_ += own.kept;
+      const std::uint32_t first = own.demanded & (~own.demanded + 1);
+      for (const Reading& reading : own.readings)
+        demand(reading.from, own.kept ? first : own.demanded);
     }
   }
   void demand(Operand o, std::uint32_t phases) {
-    if (is_member(o) && planned_.at(o.index).role == Role::elementwise)
-      planned_.at(o.index).demanded |= phases;
+    if (is_member(o) && planned(o.index).role == Role::elementwise)
+      planned(o.index).demanded |= phases;
   }
 
   // Rows.
@@ -142,21 +161,20 @@ class Scheduler {
   void row_section(int phase) {
     builder_.begin_row();
     if (phase == 0) emit_row_inputs();
-    for (const Member& member : members_) {
-      const Planned& planned = planned_.at(member.id);
-      if (member.role == Role::row && planned.phase == phase) {
-        const bool reduced = info(node(member.id).op).kind == OpKind::reduction;
-        const DType dtype = node(member.id).dtype;
-        const Emitted value =
-            reduced ? Emitted{in_dtype(sums_.at(member.id), dtype), dtype}
-                    : apply(member.id, [&](const Reading& r) { return row_value(r); });
-        of_row_.emplace(member.id, value);
-        store(member.id, value, group_.rows);
-      } else if (member.role == Role::pick_column && planned.phase == phase) {
-        of_row_.emplace(member.id, pick(member.id));
-        store(member.id, of_row_.at(member.id), group_.rows);
-      }
+    for (std::size_t m = 0; m < members_.size(); ++m) {
+      Planned& own = planned_[m];
+      const bool picks = own.role == Role::pick_column;
+      if (own.phase != phase || (own.role != Role::row && !picks)) continue;
+      const PrimitiveId i = members_[m].id;
+      own.of_row = picks ? pick(i) : row_member(i, own);
+      store(i, *own.of_row, group_.rows);
     }
+  }
+
+  Emitted row_member(PrimitiveId i, const Planned& own) {
+    const DType dtype = node(i).dtype;
+    if (own.sum) return {in_dtype(*own.sum, dtype), dtype};
+    return apply(i, [&](const Reading& r) { return row_value(r); });
   }
 
   /// Numbers, and elements that are the same for the whole row, are loaded once.
@@ -166,9 +184,9 @@ class Scheduler {
       if (n.op == Op::random_uniform) {
         const ValueId seed = number(member.id, 0, DType::i64),
                       draw = number(member.id, 1, DType::i64);
-        draws_.emplace(member.id, std::pair(seed, draw));
+        planned(member.id).draw = {seed, draw};
       }
-      for (const Reading& reading : planned_.at(member.id).readings) {
+      for (const Reading& reading : planned(member.id).readings) {
         if (is_member(reading.from)) continue;
         if (!reading.from.leaf && node(reading.from.index).op == Op::arange)
           range_numbers(reading.from.index);
@@ -198,21 +216,21 @@ class Scheduler {
   }
 
   Emitted row_value(const Reading& reading) {
-    if (is_member(reading.from)) return of_row_.at(reading.from.index);
+    if (is_member(reading.from)) return *planned(reading.from.index).of_row;
     return row_inputs_.at(key_of(reading));
   }
 
   /// gather: its operand once more, at the index. What is read there is fetched.
   Emitted pick(PrimitiveId i) {
     result_.can_fail = true;
-    const Planned& planned = planned_.at(i);
+    const Planned& own = planned(i);
     std::map<PrimitiveId, Emitted> made;
-    return picked(planned.readings[0], row_value(planned.readings[1]).value, made);
+    return picked(own.readings[0], row_value(own.readings[1]).value, made);
   }
   Emitted picked(const Reading& reading, ValueId place, std::map<PrimitiveId, Emitted>& made) {
     if (is_member(reading.from)) {
       const PrimitiveId i = reading.from.index;
-      if (!is_column(i)) return of_row_.at(i);
+      if (!is_column(i)) return *planned(i).of_row;
       const auto known = made.find(i);
       if (known != made.end()) return known->second;
       const Emitted value = apply(
@@ -234,38 +252,38 @@ class Scheduler {
 
   /// Stores come last: what they write may be the memory of what is read.
   void column_section(int phase) {
-    of_column_.clear();
+    for (Planned& each : planned_) each.of_column.reset();
     column_inputs_.clear();
     builder_.begin_columns();
     std::vector<PrimitiveId> written;
-    for (const Member& member : members_) {
-      const Planned& planned = planned_.at(member.id);
-      const bool reduces = info(node(member.id).op).kind == OpKind::reduction;
-      if (reduces && planned.phase - (member.role == Role::row) == phase) reduce(member.id, phase);
-      if (member.role != Role::elementwise || planned.phase != phase || !stored_[member.id])
-        continue;
-      column_value(whole(member.id), phase);
-      written.push_back(member.id);
+    for (std::size_t m = 0; m < members_.size(); ++m) {
+      const Planned& own = planned_[m];
+      const PrimitiveId i = members_[m].id;
+      const bool reduces = info(node(i).op).kind == OpKind::reduction;
+      if (reduces && own.phase - (own.role == Role::row) == phase) reduce(i, phase);
+      if (own.role != Role::elementwise || own.phase != phase || !stored_[i]) continue;
+      column_value(whole(i), phase);
+      written.push_back(i);
     }
-    for (const PrimitiveId i : written) store(i, of_column_.at(i), group_.axes);
+    for (const PrimitiveId i : written) store(i, *planned(i).of_column, group_.axes);
   }
 
   static Reading whole(PrimitiveId i) { return {{i & 0x7fffffffu, 0}, {}}; }
 
   void reduce(PrimitiveId i, int phase) {
     const Node& n = node(i);
-    const Planned& planned = planned_.at(i);
-    const Emitted value = column_value(planned.readings[0], phase);
+    const Planned& own = planned(i);
+    const Emitted value = column_value(own.readings[0], phase);
     const ValueId wide = in_compute(value, compute_dtype(value.dtype));
-    if (planned.role == Role::column_sum) {
-      const Reading own{{i & 0x7fffffffu, 0}, axes_between(group_.rows, group_.axes)};
+    if (own.role == Role::column_sum) {
+      const Reading total{{i & 0x7fffffffu, 0}, axes_between(group_.rows, group_.axes)};
       const std::uint32_t sums =
-          access(LoopOperand::Kind::block_sums, own, compute_dtype(n.dtype), Columns::contiguous);
+          access(LoopOperand::Kind::block_sums, total, compute_dtype(n.dtype), Columns::contiguous);
       builder_.add_rows(wide, sums);
       result_.operands[sums].totals = totals_of(i);
       return;
     }
-    sums_.emplace(i, Emitted{builder_.reduce(n.op, wide), compute_dtype(value.dtype)});
+    planned(i).sum = Emitted{builder_.reduce(n.op, wide), compute_dtype(value.dtype)};
   }
 
   /// The column_sum and its casts, where they are stored.
@@ -274,13 +292,13 @@ class Scheduler {
     if (stored_[sum]) totals.push_back(sum);
     for (const Member& member : group_.members)
       if (member.role == Role::cast_sum && stored_[member.id] &&
-          readings_of(trace_, primitives_, member.id)[0].from == Operand{sum & 0x7fffffffu, 0})
+          fusion_.readings[member.id][0].from == Operand{sum & 0x7fffffffu, 0})
         totals.push_back(member.id);
     return totals;
   }
 
-  static std::vector<int> axes_between(int begin, int end) {
-    std::vector<int> axes;
+  static Axes axes_between(int begin, int end) {
+    Axes axes;
     for (int axis = begin; axis < end; ++axis) axes.push_back(axis);
     return axes;
   }
@@ -288,7 +306,7 @@ class Scheduler {
   Emitted column_value(const Reading& reading, int phase) {
     if (is_member(reading.from)) {
       const PrimitiveId i = reading.from.index;
-      if (!is_column(i)) return of_row_.at(i);
+      if (!is_column(i)) return *planned(i).of_row;
       return column_member(i, phase);
     }
     if (!lies_along_columns(reading)) return row_value(reading);
@@ -305,18 +323,17 @@ class Scheduler {
   }
 
   Emitted column_member(PrimitiveId i, int phase) {
-    const auto known = of_column_.find(i);
-    if (known != of_column_.end()) return known->second;
-    const Planned& planned = planned_.at(i);
-    const bool first = (planned.demanded & ((1u << phase) - 1)) == 0;
+    Planned& own = planned(i);
+    if (own.of_column) return *own.of_column;
+    const bool first = (own.demanded & ((1u << phase) - 1)) == 0;
     Emitted value{no_value, node(i).dtype};
-    if (planned.kept && !first) {
-      value.value = builder_.recall(planned.buffer);
+    if (own.kept && !first) {
+      value.value = builder_.recall(own.buffer);
     } else {
       value = apply(i, [&](const Reading& reading) { return column_value(reading, phase); });
-      if (planned.kept) builder_.keep(value.value, planned.buffer);
+      if (own.kept) builder_.keep(value.value, own.buffer);
     }
-    of_column_.emplace(i, value);
+    own.of_column = value;
     return value;
   }
 
@@ -327,10 +344,10 @@ class Scheduler {
   template <class OperandOf>
   Emitted apply(PrimitiveId i, OperandOf operand, ValueId column = no_value) {
     const Node& n = node(i);
-    const std::vector<Reading>& readings = planned_.at(i).readings;
+    const std::vector<Reading>& readings = planned(i).readings;
     if (n.op == Op::random_uniform) {
-      const int depth = planned_.at(i).role == Role::row ? group_.rows : group_.axes;
-      const auto [seed, draw] = draws_.at(i);
+      const int depth = planned(i).role == Role::row ? group_.rows : group_.axes;
+      const auto [seed, draw] = planned(i).draw;
       const std::uint32_t place = coordinate({{i & 0x7fffffffu, 0}, axes_between(0, depth)});
       return {builder_.uniform(place, seed, draw, column), DType::f32};
     }
@@ -397,14 +414,15 @@ class Scheduler {
     const auto key = std::tuple(kind, key_of(reading.from), reading.axes);
     const auto known = accesses_.find(key);
     if (known != accesses_.end()) return known->second;
-    result_.operands.push_back({kind, reading.from, reading.axes});
+    result_.operands.push_back({kind, reading.from, {reading.axes.begin(), reading.axes.end()}});
     return accesses_.emplace(key, builder_.memory(dtype, columns)).first->second;
   }
   std::uint32_t coordinate(const Reading& reading) {
     const auto key = std::tuple(LoopOperand::Kind::coordinate, key_of(reading.from), reading.axes);
     const auto known = accesses_.find(key);
     if (known != accesses_.end()) return known->second;
-    result_.operands.push_back({LoopOperand::Kind::coordinate, reading.from, reading.axes});
+    result_.operands.push_back(
+        {LoopOperand::Kind::coordinate, reading.from, {reading.axes.begin(), reading.axes.end()}});
     return accesses_.emplace(key, builder_.position()).first->second;
   }
 
@@ -419,13 +437,10 @@ class Scheduler {
   LoopBuilder builder_;
   ScheduledGroup result_;
   int last_phase_ = 0, buffers_ = 0;
-  std::map<PrimitiveId, Planned> planned_;
-  std::map<PrimitiveId, Emitted> of_row_;     // values of the row so far
-  std::map<PrimitiveId, Emitted> sums_;       // reductions before they are rounded
-  std::map<PrimitiveId, Emitted> of_column_;  // values of the section
+  std::vector<Planned> planned_;  // of each of members_
   std::map<InputKey, Emitted> row_inputs_, column_inputs_;
-  std::map<PrimitiveId, std::pair<ValueId, ValueId>> ranges_, draws_;
-  std::map<std::tuple<LoopOperand::Kind, std::uint32_t, std::vector<int>>, std::uint32_t> accesses_;
+  std::map<PrimitiveId, std::pair<ValueId, ValueId>> ranges_;
+  std::map<std::tuple<LoopOperand::Kind, std::uint32_t, Axes>, std::uint32_t> accesses_;
 };
 
 }  // namespace

@@ -9,8 +9,9 @@ std::int64_t size_of(const Trace& trace, const Axis& axis) {
 }
 
 SizeClasses::SizeClasses(const Trace& trace) : leaf_count_(trace.leaves.size()) {
-  SizeJoins joins(trace);
-  for (std::size_t i = 0; i < trace.steps.size(); ++i) join_sizes(trace, i, joins);
+  const SizedSteps steps(trace);
+  SizeJoins joins(steps);
+  for (std::uint32_t i = 0; i < steps.count(); ++i) join_sizes(steps, i, joins);
 
   classes_.assign((trace.leaves.size() + trace.steps.size()) * max_rank, 0);
   const auto name = [&](Source source, int rank) {

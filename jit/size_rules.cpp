@@ -11,13 +11,13 @@ namespace {
 
 /// A step with what its rule joins.
 struct Rule {
-  const Trace& trace;
+  const SizedSteps& steps;
   SizeJoins& joins;
   const Node& node;
   std::span<const Source> inputs;
   Source self;
 
-  int rank(Source source) const { return shape_of(trace, source).rank(); }
+  int rank(Source source) const { return steps.shape(source).rank(); }
   int fixed(std::size_t i) const { return static_cast<int>(node.fixed()[i]); }
 };
 
@@ -51,12 +51,12 @@ void join_attention(const Rule& rule, std::size_t first) {
   for (int axis = 0; axis < 3; ++axis) rule.joins.join(k, axis, v, axis);
   if (rule.fixed(1) == 0) return;
   const Source mask = rule.inputs[first + 3];
-  const Shape& shape = shape_of(rule.trace, mask);
+  const Shape& shape = rule.steps.shape(mask);
   for (int axis = 0; axis < shape.rank(); ++axis) {
     const int score = 4 - shape.rank() + axis;
     const Source other = score == 3 ? k : q;
     const int place = score == 3 ? 2 : score;
-    if ((shape[axis] == 1) == (shape_of(rule.trace, other)[place] == 1))
+    if ((shape[axis] == 1) == (rule.steps.shape(other)[place] == 1))
       rule.joins.join(mask, axis, other, place);
   }
 }
@@ -148,8 +148,8 @@ void join_pick(const Rule& rule) {
     if (index == 0) same_as(rule, 0);
     return;
   }
-  const auto inputs = rule.trace.sources_of(from.index);
-  const int like = input_like_result(rule, *rule.trace.steps[from.index], inputs, index);
+  const auto inputs = rule.steps.operands_of(from.index);
+  const int like = input_like_result(rule, rule.steps.node(from.index), inputs, index);
   rule.joins.join_all(like < 0 ? from : inputs[static_cast<std::size_t>(like)], rule.self);
 }
 
@@ -212,8 +212,8 @@ std::size_t axis_slot(std::size_t leaf_count, Source source, int axis) {
   return item * max_rank + static_cast<std::size_t>(axis);
 }
 
-SizeJoins::SizeJoins(const Trace& trace) : trace_(trace) {
-  parents_.resize((trace.leaves.size() + trace.steps.size()) * max_rank);
+SizeJoins::SizeJoins(const SizedSteps& steps) : steps_(steps) {
+  parents_.resize((steps.leaf_count() + steps.count()) * max_rank);
   std::iota(parents_.begin(), parents_.end(), 0u);
 }
 
@@ -226,37 +226,33 @@ std::size_t SizeJoins::leader(std::size_t slot) {
 }
 
 void SizeJoins::join(Source a, int axis_a, Source b, int axis_b) {
-  const Shape &shape_a = shape_of(trace_, a), &shape_b = shape_of(trace_, b);
+  const Shape &shape_a = steps_.shape(a), &shape_b = steps_.shape(b);
   if (axis_a < 0) axis_a += shape_a.rank();
   if (axis_b < 0) axis_b += shape_b.rank();
   invariant(shape_a[axis_a] == shape_b[axis_b], "sizes that are joined are equal");
-  const std::size_t leaves = trace_.leaves.size();
+  const std::size_t leaves = steps_.leaf_count();
   const std::size_t x = leader(axis_slot(leaves, a, axis_a));
   const std::size_t y = leader(axis_slot(leaves, b, axis_b));
   parents_[std::max(x, y)] = static_cast<std::uint32_t>(std::min(x, y));
 }
 
 void SizeJoins::join_all(Source a, Source b) {
-  const int rank = shape_of(trace_, a).rank();
-  invariant(rank == shape_of(trace_, b).rank(), "shapes that are joined have one rank");
+  const int rank = steps_.shape(a).rank();
+  invariant(rank == steps_.shape(b).rank(), "shapes that are joined have one rank");
   for (int axis = 0; axis < rank; ++axis) join(a, axis, b, axis);
 }
 
 void SizeJoins::join_broadcast(Source from, Source to, int skipped) {
-  const Shape &a = shape_of(trace_, from), &b = shape_of(trace_, to);
+  const Shape &a = steps_.shape(from), &b = steps_.shape(to);
   for (int i = skipped + 1; i <= std::min(a.rank(), b.rank()); ++i) {
     // Which sizes are 1 is in the key, so a 1 on one side alone is a rule, not a coincidence.
     if ((a[a.rank() - i] == 1) == (b[b.rank() - i] == 1)) join(from, -i, to, -i);
   }
 }
 
-void join_sizes(const Trace& trace, std::size_t step, SizeJoins& joins) {
-  const Node& node = *trace.steps[step];
-  const Rule rule{trace,
-                  joins,
-                  node,
-                  trace.sources_of(step),
-                  {static_cast<std::uint32_t>(step) & 0x7fffffffu, 0}};
+void join_sizes(const SizedSteps& steps, std::uint32_t step, SizeJoins& joins) {
+  const Node& node = steps.node(step);
+  const Rule rule{steps, joins, node, steps.operands_of(step), {step & 0x7fffffffu, 0}};
   switch (info(node.op).kind) {
     case OpKind::view: return join_view(rule);
     case OpKind::movement: return join_movement(rule);

@@ -34,10 +34,11 @@ folders_seen = {
 # Stages of one row may include each other.
 jit_order = [
     ["trace"],
-    ["size_rules"],
-    ["size_classes"],
     ["list_fold"],
     ["decompose"],
+    ["size_rules"],
+    ["size_classes"],
+    ["axes"],
     ["reading", "cost", "map"],
     ["simplify", "gather_folds"],
     ["layout"],

@@ -40,6 +40,7 @@ need_for_tests() {
   need git have_command git
   need python3-venv python3 -c "import ensurepip"
   need universal-ctags have_command ctags
+  need valgrind have_command valgrind
 }
 
 # clang 14, Debian 12's default, has no std::source_location.
