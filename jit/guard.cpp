@@ -30,11 +30,27 @@ const Node& node_of(const Trace& trace, Source source) {
   return *(source.leaf ? trace.leaves[source.index] : trace.steps[source.index]);
 }
 
-/// `input 3`, or `step 4 (mul)`.
+/// The first step that reads the leaf.
+const Node& first_reader(const Trace& trace, std::uint32_t leaf) {
+  const auto read =
+      std::find(trace.sources.begin(), trace.sources.end(), Source{leaf & 0x7fffffffu, 1});
+  invariant(read != trace.sources.end(), "a leaf that no step reads");
+  const auto place = static_cast<std::uint32_t>(read - trace.sources.begin());
+  const auto after = std::upper_bound(trace.first_source.begin(), trace.first_source.end(), place);
+  return *trace.steps[static_cast<std::size_t>(after - trace.first_source.begin() - 1)];
+}
+
+/// The step, or the first that reads the leaf: what the user called, and where.
+const Node& call_of(const Trace& trace, Source source) {
+  return source.leaf ? first_reader(trace, source.index) : *trace.steps[source.index];
+}
+
+/// `input 3 of add`, or `step 4 (mul)`.
 std::string name_of(const Trace& trace, Source source) {
   const std::uint32_t index = source.index;
-  if (source.leaf) return fmt::format("input {}", index);
-  return fmt::format("step {} ({})", index, to_string(trace.steps[index]->op));
+  const std::string_view op = to_string(call_of(trace, source).op);
+  return source.leaf ? fmt::format("input {} of {}", index, op)
+                     : fmt::format("step {} ({})", index, op);
 }
 
 /// The first of the node's sizes that has become 0 or 1, or is so no more. All before are alike, up
@@ -53,8 +69,10 @@ std::string size_difference(const Program& program, const Trace& trace, Source s
   while (axis + 1 < shape.rank() &&
          kind(shape[axis]) == kind(program.first_sizes[first + static_cast<std::size_t>(axis)]))
     ++axis;
-  return fmt::format("size of axis {} of {} was {}, is {}", axis, name_of(trace, source),
-                     program.first_sizes[first + static_cast<std::size_t>(axis)], shape[axis]);
+  return fmt::format(
+      "size of axis {} of {} was {}, is {}: sizes of 0 and of 1 have programs of their own", axis,
+      name_of(trace, source), program.first_sizes[first + static_cast<std::size_t>(axis)],
+      shape[axis]);
 }
 
 /// What differs in the key from `word` on.
@@ -76,14 +94,15 @@ Mismatch explain_key(const Program& program, const Trace& trace, std::size_t wor
     sizes = word == trace.first_word[source.index] + 1;
   }
   const Node& node = node_of(trace, source);
-  if (sizes) return {size_difference(program, trace, source), node.user, word};
+  const Where line = call_of(trace, source).user;
+  if (sizes) return {size_difference(program, trace, source), line, word};
   constexpr std::uint32_t lifetime = 3;  // the bits of kept and history
   if (!source.leaf && word == trace.first_word[source.index] &&
       ((program.key[word] ^ trace.key[word]) & ~lifetime) == 0)
-    return {fmt::format("what is kept of {} is another", name_of(trace, source)), node.user, word};
+    return {fmt::format("what is kept of {} is another", name_of(trace, source)), line, word};
   return {fmt::format("{} is another: {} {}", name_of(trace, source), to_string(node.dtype),
                       to_string(node.shape)),
-          node.user, word};
+          line, word};
 }
 
 /// The first step whose payload is another than the program's, or null.
@@ -123,7 +142,7 @@ Mismatch explain(const Program& program, const Trace& trace) {
   return {fmt::format("size of axis {} of {} must be {}, is {}", broken->axis.axis,
                       name_of(trace, broken->axis.source), describe_range(*broken),
                       size_of(trace, broken->axis)),
-          node_of(trace, broken->axis.source).user, trace.key.size()};
+          call_of(trace, broken->axis.source).user, trace.key.size()};
 }
 
 std::shared_ptr<const Program> ProgramCache::find(const Trace& trace) {

@@ -194,10 +194,12 @@ TEST_CASE("the log names the guard that failed and the line") {
   const Tensor two = ones({3, 2}).evaluate(), one = ones({3, 1}).evaluate();
   const Tensor flat = ones({3}).evaluate();
   const auto add_to_row = [&](const Tensor& x) { (ones({2}) + x).evaluate(); };
-  CHECK(contains(record_of([&] { add_to_row(two); }, [&] { add_to_row(one); }),
-                 "size of axis 1 of input 0 was 2, is 1"));
+  CHECK(
+      contains(record_of([&] { add_to_row(two); }, [&] { add_to_row(one); }),
+               "size of axis 1 of input 0 of add was 2, is 1: sizes of 0 and of 1 have programs of "
+               "their own, line=guard_test.cpp:"));
   CHECK(contains(record_of([&] { exp(two).evaluate(); }, [&] { exp(flat).evaluate(); }),
-                 "input 0 is another: f32 [3]"));
+                 "input 0 of exp is another: f32 [3]"));
   CHECK(contains(record_of([&] { exp(two).evaluate(); }, [&] { cos(two).evaluate(); }),
                  "step 0 (cos) is another: f32 [3, 2]"));
   const auto two_steps = [&] { cos(exp(two)).evaluate(); };
