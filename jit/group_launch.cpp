@@ -27,6 +27,12 @@ void merge_axes(std::vector<LaidOperand>& operands, Dims& sizes, int i) {
 
 }  // namespace
 
+std::int64_t row_blocks(const ScheduledGroup& group, const Dims& space) {
+  Shape rows;
+  for (int axis = 0; axis < group.rows; ++axis) rows.push_back(space[axis]);
+  return row_block_count(rows);
+}
+
 void join_axes(std::vector<LaidOperand>& operands, Dims& sizes, int& rows, bool one_by_one) {
   while (one_by_one && rows > 0 && rows < sizes.rank() && are_neighbours(operands, sizes, rows - 1))
     merge_axes(operands, sizes, --rows);

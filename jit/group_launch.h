@@ -23,6 +23,9 @@ Strides strides_in_space(const Shape& shape, const Strides& strides, const std::
 bool fits_columns(const ScheduledGroup& group, const Dims& space, std::size_t operand,
                   const Strides& strides);
 
+/// The blocks of rows that a group sums its columns by.
+std::int64_t row_blocks(const ScheduledGroup& group, const Dims& space);
+
 /// Makes axes one that are neighbours in memory for all operands: those of the rows and, where
 /// elements are walked one by one, the columns too.
 void join_axes(std::vector<LaidOperand>& operands, Dims& sizes, int& rows, bool one_by_one);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jit/gather_folds.h"
+#include "jit/live_values.h"
 #include "jit/simplify.h"
 
 namespace sinter::jit {
@@ -45,18 +46,19 @@ void forget_nodes_of_trace(Primitives& primitives) {
 }  // namespace
 
 Layout make_layout(const Trace& trace) {
-  Layout layout{layout_key(trace), decompose_trace(trace)};
+  Layout layout{layout_key(trace), decompose_trace(trace), {}};
   simplify(trace, layout.primitives);
   gather_folds(trace, layout.primitives);
   return layout;
 }
 
-Layouts::Layouts(Layout first) {
+Layouts::Layouts(Layout first, const Plan& plan, const Trace& trace) {
+  first.memory = plan_memory(LiveValues(plan, first, trace));
   forget_nodes_of_trace(first.primitives);
   layouts_.push_back(std::make_unique<Layout>(std::move(first)));
 }
 
-const Layout* Layouts::find(const Trace& trace) {
+const Layout* Layouts::find(const Trace& trace, const Plan& plan) {
   const std::vector<std::int64_t> key = layout_key(trace);
   for (std::size_t i = layouts_.size(); i-- > 0;) {
     if (layouts_[i]->key != key) continue;
@@ -67,6 +69,7 @@ const Layout* Layouts::find(const Trace& trace) {
   auto made = std::make_unique<Layout>(make_layout(trace));
   forget_nodes_of_trace(made->primitives);
   if (!same_parts(layouts_.back()->primitives, made->primitives)) return nullptr;
+  made->memory = plan_memory(LiveValues(plan, *made, trace));
   if (layouts_.size() == most_layouts) layouts_.erase(layouts_.begin());
   layouts_.push_back(std::move(made));
   return layouts_.back().get();

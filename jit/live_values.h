@@ -7,7 +7,7 @@
 
 #include "jit/alias.h"
 #include "jit/layout.h"
-#include "jit/plan.h"
+#include "jit/plan_values.h"
 #include "jit/value_memory.h"
 
 namespace sinter::jit {
@@ -31,11 +31,7 @@ class LiveValues {
   const Shape& shape(Operand o) const { return node(o).shape; }
   DType dtype(Operand o) const { return node(o).dtype; }
 
-  std::uint32_t result_count_of(PrimitiveId i) const {
-    const std::uint32_t end =
-        i + 1 < plan_.first_value.size() ? plan_.first_value[i + 1] : plan_.value_count;
-    return end - plan_.first_value[i];
-  }
+  std::uint32_t result_count_of(PrimitiveId i) const { return jit::result_count_of(plan_, i); }
   /// One of a primitive's results.
   Result result(PrimitiveId i, std::uint32_t r) const {
     if (result_count_of(i) > 1) return result_of(node(i), r);

@@ -5,7 +5,9 @@
 #include <chrono>
 
 #include "jit/emit.h"
+#include "jit/live_values.h"
 #include "jit/prelude.h"
+#include "jit/report_memory.h"
 #include "runtime/log.h"
 
 namespace sinter::jit {
@@ -89,15 +91,25 @@ void record_kernels(LoweringRecord& record, const std::vector<Built>& built,
         {std::move(sources[i]), to_string(*built[i].loop), *built[i].function});
 }
 
-void log_plan(const Plan& plan, const std::vector<Built>& loops) {
+void log_loops(const std::vector<Built>& loops) {
+  for (const Built& built : loops)
+    write_log({LogChannel::schedule, built.loop->name, to_string(*built.loop), {}});
+}
+
+void log_plan(const Lowered& lowered, const Trace& trace) {
+  const Plan& plan = lowered.plan;
+  const Layout& layout = *lowered.layouts.find(trace, plan);
+  const ProgramMemory memory = memory_of(LiveValues(plan, layout, trace), layout.memory);
+  const std::size_t kernels = plan.groups.size() + plan.maps.size() + plan.folds.size();
+  const auto field = [](std::string key, auto number) {
+    return LogField{std::move(key), fmt::to_string(number)};
+  };
   write_log({LogChannel::plan,
              "plan",
              fmt::format("{} primitives became {} operations, of them {} generated kernels",
-                         plan.first_value.size(), plan.operations.size(),
-                         plan.groups.size() + plan.maps.size() + plan.folds.size()),
-             {}});
-  for (const Built& built : loops)
-    write_log({LogChannel::schedule, built.loop->name, to_string(*built.loop), {}});
+                         plan.first_value.size(), plan.operations.size(), kernels),
+             {field("bytes_moved", memory.reads() + memory.writes()),
+              field("arena_bytes", layout.memory.bytes), field("live_bytes", layout.memory.live)}});
 }
 
 }  // namespace
@@ -112,8 +124,7 @@ std::shared_ptr<const Lowered> lower(const Trace& trace, LoweringRecord* record)
   Plan planned = plan(trace, layout.primitives, std::move(fusion));
   times.end("schedule and plan");
   const std::vector<Built> kernels = all_loops(planned);
-  if (log_enabled(LogChannel::plan) || log_enabled(LogChannel::schedule))
-    log_plan(planned, kernels);
+  if (log_enabled(LogChannel::schedule)) log_loops(kernels);
   std::vector<KernelSource> sources = emit_kernels(kernels);
   times.end("emit");
   const KernelStatistics before = record ? kernel_cache().statistics() : KernelStatistics();
@@ -124,8 +135,9 @@ std::shared_ptr<const Lowered> lower(const Trace& trace, LoweringRecord* record)
     record_kernels(*record, kernels, std::move(sources));
     record->built = since(before);
   }
-  auto lowered =
-      std::make_shared<const Lowered>(Lowered{std::move(planned), Layouts(std::move(layout))});
+  Layouts layouts(std::move(layout), planned, trace);
+  auto lowered = std::make_shared<const Lowered>(Lowered{std::move(planned), std::move(layouts)});
+  if (log_enabled(LogChannel::plan)) log_plan(*lowered, trace);
   if (record) record->lowered = lowered;
   return built ? lowered : nullptr;
 }

@@ -12,6 +12,7 @@
 #include "jit/join_maps.h"
 #include "jit/map_readers.h"
 #include "jit/plan_map.h"
+#include "jit/plan_values.h"
 #include "jit/recompute.h"
 #include "runtime/log.h"
 
@@ -296,8 +297,9 @@ class Planner {
     };
     for (std::uint32_t at = 0; at < plan_.operations.size(); ++at) {
       const Operation& operation = plan_.operations[at];
-      for (const Operand o : read_by(operation)) reads(o, at);
-      for_written(operation, [&](std::uint32_t value) { last[value] = at; });
+      for (const Operand o : operands_of(plan_, primitives_, operation)) reads(o, at);
+      for_given(plan_, operation,
+                [&](PrimitiveId i, std::uint32_t r) { last[plan_.first_value[i] + r] = at; });
     }
     plan_.death.assign(plan_.value_count, Plan::never);
     const std::vector<bool> kept = find_kept();
@@ -317,37 +319,6 @@ class Planner {
       if (!base.leaf) kept[base.index] = true;
     }
     return kept;
-  }
-
-  std::vector<Operand> read_by(const Operation& operation) const {
-    if (operation.map != Operation::no_map) return plan_.maps[operation.map].map.operands;
-    std::vector<Operand> read;
-    if (operation.group == Operation::no_group) {
-      const auto operands = primitives_.operands_of(operation.primitive);
-      read.assign(operands.begin(), operands.end());
-      return read;
-    }
-    for (const LoopOperand& operand : plan_.groups[operation.group].schedule.operands)
-      if (operand.kind == LoopOperand::Kind::read) read.push_back(operand.value);
-    return read;
-  }
-
-  /// body(value) for what the operation gives.
-  template <class Body>
-  void for_written(const Operation& operation, Body body) const {
-    if (operation.map != Operation::no_map) {
-      for (const Map::Result& result : plan_.maps[operation.map].map.results)
-        for (const std::uint32_t index : result.index)
-          body(plan_.first_value[result.primitive] + index);
-    } else if (operation.group != Operation::no_group) {
-      for (const PrimitiveId i : stored_by(plan_.groups[operation.group].schedule))
-        body(plan_.first_value[i]);
-    } else {
-      const PrimitiveId i = operation.primitive;
-      const std::uint32_t end =
-          i + 1 < plan_.first_value.size() ? plan_.first_value[i + 1] : plan_.value_count;
-      for (std::uint32_t value = plan_.first_value[i]; value < end; ++value) body(value);
-    }
   }
 
   const Trace& trace_;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "jit/launch.h"
+#include "jit/group_launch.h"
+#include "jit/plan_values.h"
 #include "runtime/results.h"
 
 namespace sinter::jit {
@@ -31,22 +32,15 @@ class Account {
     users_.push_back(1);
     held_ += bytes;
   }
-  /// Memory that is read and written within the operation.
-  void pass_through(std::int64_t bytes) {
-    now_.reads += bytes;
-    now_.writes += bytes;
-    passing_ += bytes;
-  }
   void show(std::uint32_t value, std::uint32_t of) {
     memory_of_[value] = memory_of_[of];
     if (memory_of_[of] != none) ++users_[memory_of_[of]];
   }
   void end(const std::vector<std::uint32_t>& dying) {
-    now_.held = held_ + passing_;
+    now_.held = held_;
     result_.peak = std::max(result_.peak, now_.held);
     result_.operations.push_back(now_);
     read_.clear();
-    passing_ = 0;
     for (const std::uint32_t value : dying) {
       const std::uint32_t memory = memory_of_[value];
       if (memory != none && --users_[memory] == 0) held_ -= bytes_[memory];
@@ -60,7 +54,7 @@ class Account {
   std::vector<std::uint32_t> memory_of_;  // of each value
   std::vector<std::int64_t> bytes_;       // of each memory
   std::vector<std::uint32_t> users_;
-  std::int64_t held_ = 0, passing_ = 0;
+  std::int64_t held_ = 0;
   OperationMemory now_;
   std::set<std::uint64_t> read_;
   ProgramMemory result_;
@@ -68,53 +62,30 @@ class Account {
 
 std::uint64_t number_of(Source source) { return std::uint64_t{source.index} << 1 | source.leaf; }
 
-void add_group(Account& account, const LiveValues& values, const ScheduledGroup& group) {
-  Shape rows;
-  const Dims space = wide_sizes(values.shape(group.widest));
-  for (int axis = 0; axis < group.rows; ++axis) rows.push_back(space[axis]);
-  for (std::size_t k = 0; k < group.operands.size(); ++k) {
-    const LoopOperand& operand = group.operands[k];
-    if (operand.kind == LoopOperand::Kind::coordinate) continue;
-    const Node& node = values.node(operand.value);
-    if (operand.kind == LoopOperand::Kind::read) {
-      account.read(number_of(operand.value), bytes_of(node));
-      continue;
-    }
-    if (operand.kind == LoopOperand::Kind::block_sums)
-      account.pass_through(row_block_count(rows) *
-                           bytes_of(group.loop.accesses[k].dtype, node.shape));
-  }
-  for (const PrimitiveId i : stored_by(group))
-    account.make(values.plan().first_value[i], bytes_of(values.node(i)));
+/// The sums of blocks of rows, which are written and read within the operation.
+std::int64_t block_sum_bytes(const LiveValues& values, const ScheduledGroup& group) {
+  std::int64_t bytes = 0;
+  const std::int64_t blocks = row_blocks(group, wide_sizes(values.shape(group.widest)));
+  for (std::size_t k = 0; k < group.operands.size(); ++k)
+    if (group.operands[k].kind == LoopOperand::Kind::block_sums)
+      bytes +=
+          blocks * bytes_of(group.loop.accesses[k].dtype, values.shape(group.operands[k].value));
+  return bytes;
 }
 
-void add_primitive(Account& account, const LiveValues& values, const Operation& operation) {
-  const PrimitiveId i = operation.primitive;
-  const auto operands = values.primitives().operands_of(i);
-  const std::uint32_t first = values.plan().first_value[i];
-  if (!operation.kernel.run) {
-    const Source base = values.base_of(operands[0]);
-    if (!base.leaf) account.show(first, base.index);
-    return;
-  }
-  for (const Operand o : operands) account.read(number_of(o), bytes_of(values.node(o)));
-  for (std::uint32_t r = 0; r < values.result_count_of(i); ++r) {
+OperationMemory moved_by(const LiveValues& values, const Operation& operation) {
+  OperationMemory moved;
+  if (is_view(operation)) return moved;
+  std::set<std::uint64_t> read;
+  for (const Operand o : operands_of(values.plan(), values.primitives(), operation))
+    if (read.insert(number_of(o)).second) moved.reads += bytes_of(values.node(o));
+  for_given(values.plan(), operation, [&](PrimitiveId i, std::uint32_t r) {
     const Result result = values.result(i, r);
-    account.make(first + r, bytes_of(result.dtype, result.shape));
-  }
-}
-
-void add_map(Account& account, const LiveValues& values, const PlannedMap& planned) {
-  for (const Operand o : planned.map.operands) account.read(number_of(o), bytes_of(values.node(o)));
-  for (std::size_t r = 0; r < planned.map.results.size(); ++r) {
-    if (!planned.wanted[r]) continue;
-    const Map::Result& from = planned.map.results[r];
-    for (const std::uint32_t index : from.index) {
-      const Result result = values.result(from.primitive, index);
-      account.make(values.plan().first_value[from.primitive] + index,
-                   bytes_of(result.dtype, result.shape));
-    }
-  }
+    moved.writes += bytes_of(result.dtype, result.shape);
+  });
+  if (operation.group == Operation::no_group) return moved;
+  const std::int64_t sums = block_sum_bytes(values, values.plan().groups[operation.group].schedule);
+  return {moved.reads + sums, moved.writes + sums, 0};
 }
 
 void add_step(Account& account, const Program& program, const Trace& trace, std::size_t i) {
@@ -147,18 +118,14 @@ std::int64_t sum_of(const std::vector<OperationMemory>& operations, Part part) {
 std::int64_t ProgramMemory::reads() const { return sum_of(operations, &OperationMemory::reads); }
 std::int64_t ProgramMemory::writes() const { return sum_of(operations, &OperationMemory::writes); }
 
-ProgramMemory memory_of(const LiveValues& values) {
-  Account account(values.plan().value_count);
-  for (const Operation& operation : values.plan().operations) {
-    account.begin();
-    if (operation.group != Operation::no_group)
-      add_group(account, values, values.plan().groups[operation.group].schedule);
-    else if (operation.map != Operation::no_map)
-      add_map(account, values, values.plan().maps[operation.map]);
-    else add_primitive(account, values, operation);
-    account.end(operation.dying);
+ProgramMemory memory_of(const LiveValues& values, const MemoryPlan& memory) {
+  ProgramMemory result;
+  for (std::size_t at = 0; at < values.plan().operations.size(); ++at) {
+    result.operations.push_back(moved_by(values, values.plan().operations[at]));
+    result.operations.back().held = memory.held[at];
+    result.peak = std::max(result.peak, memory.held[at]);
   }
-  return account.result();
+  return result;
 }
 
 ProgramMemory memory_of(const Program& program, const Trace& trace) {

@@ -25,10 +25,10 @@ struct ProgramMemory {
   std::int64_t writes() const;
 };
 
-/// Views hold the memory of what they show. A result that is given the memory of an operand counts
-/// as if it had its own, for that is decided when the program runs. Leaves are not held by it.
-ProgramMemory memory_of(const LiveValues& values);
-/// The same of a Program that is run step by step.
+/// A value that may take the place of a leaf counts as if it had memory of its own, for that is
+/// decided when the program runs. Leaves are not held by it.
+ProgramMemory memory_of(const LiveValues& values, const MemoryPlan& memory);
+/// The same of a Program that is run step by step, where results never take an operand's place.
 ProgramMemory memory_of(const Program& program, const Trace& trace);
 
 }  // namespace sinter::jit

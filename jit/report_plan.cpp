@@ -77,14 +77,13 @@ void append_memory(Json& record, const OperationMemory& memory,
   record["dying"] = dying;
 }
 
-std::string summary_line(const ProgramMemory& memory, std::size_t kernels) {
+std::string summary_line(const ProgramMemory& memory, std::size_t kernels, const Json& more) {
+  Json record{{"record", "plan"},          {"operations", memory.operations.size()},
+              {"kernels", kernels},        {"reads", memory.reads()},
+              {"writes", memory.writes()}, {"peak", memory.peak}};
+  record.update(more);
   std::string line;
-  append_line(line, {{"record", "plan"},
-                     {"operations", memory.operations.size()},
-                     {"kernels", kernels},
-                     {"reads", memory.reads()},
-                     {"writes", memory.writes()},
-                     {"peak", memory.peak}});
+  append_line(line, record);
   return line;
 }
 
@@ -133,8 +132,8 @@ std::string kernel_lines(const LoweringRecord& record) {
   return lines;
 }
 
-std::string plan_lines(const LiveValues& values) {
-  const ProgramMemory memory = memory_of(values);
+std::string plan_lines(const LiveValues& values, const MemoryPlan& planned) {
+  const ProgramMemory memory = memory_of(values, planned);
   std::string lines;
   std::size_t kernels = 0;
   for (std::size_t at = 0; at < memory.operations.size(); ++at) {
@@ -146,7 +145,7 @@ std::string plan_lines(const LiveValues& values) {
     append_memory(record, memory.operations[at], operation.dying);
     append_line(lines, record);
   }
-  return lines + summary_line(memory, kernels);
+  return lines + summary_line(memory, kernels, {{"arena", planned.bytes}, {"live", planned.live}});
 }
 
 std::string plan_lines(const Program& program, const Trace& trace) {
@@ -160,7 +159,7 @@ std::string plan_lines(const Program& program, const Trace& trace) {
     append_memory(record, memory.operations[i], program.steps[i].dying);
     append_line(lines, record);
   }
-  return lines + summary_line(memory, kernels);
+  return lines + summary_line(memory, kernels, Json::object());
 }
 
 }  // namespace sinter::jit

@@ -20,9 +20,9 @@ std::string fusion_lines(const LiveValues& values, const LoweringRecord& record)
 std::string kernel_lines(const LoweringRecord& record);
 
 /// A line for each operation, with the bytes it moves and the values that end with it
-/// (`"record":"operation"`), and one for all (`"record":"plan"`).
-std::string plan_lines(const LiveValues& values);
-/// The same of a Program that is run step by step.
+/// (`"record":"operation"`), and one for all with the size of the arena (`"record":"plan"`).
+std::string plan_lines(const LiveValues& values, const MemoryPlan& memory);
+/// The same of a Program that is run step by step, which has no arena.
 std::string plan_lines(const Program& program, const Trace& trace);
 
 }  // namespace sinter::jit

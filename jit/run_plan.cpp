@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "jit/group_launch.h"
 #include "jit/launch_fold.h"
 #include "jit/launch_map.h"
 #include "jit/live_values.h"
-#include "jit/map_readers.h"
+#include "jit/plan_values.h"
 #include "jit/value_memory.h"
+#include "kernels/elementwise.h"
 #include "kernels/reduce.h"
 #include "runtime/element.h"
 #include "runtime/log.h"
@@ -40,6 +40,7 @@ class PlanRun {
           const std::vector<bool>& donated, Observers observers)
       : plan_(plan),
         primitives_(layout.primitives),
+        memory_(layout.memory),
         program_(program),
         trace_(trace),
         donated_(donated),
@@ -55,6 +56,8 @@ class PlanRun {
     for (const Node* leaf : trace_.leaves)
       if (leaf->state() == NodeState::failed) return std::nullopt;
     try {
+      const auto bytes = static_cast<std::size_t>(memory_.bytes);
+      arena_ = StorageRef(new Storage(Buffer::allocate(bytes)));
       for (at_ = 0; at_ < plan_.operations.size(); ++at_) run_operation(plan_.operations[at_]);
     } catch (const DataFault&) {
       return std::nullopt;
@@ -81,8 +84,8 @@ class PlanRun {
 
   void run_operation(const Operation& operation) {
     for (Observer* const observer : observers_) observer->before_operation(values_, operation);
-    if (operation.group != Operation::no_group) run_group(plan_.groups[operation.group]);
-    else if (operation.map != Operation::no_map) run_map(plan_.maps[operation.map]);
+    if (operation.group != Operation::no_group) run_group(operation.group);
+    else if (operation.map != Operation::no_map) run_map(operation);
     else if (operation.fold != Operation::no_fold) run_fold(operation);
     else run_primitive(operation);
     for (Observer* const observer : observers_)
@@ -93,96 +96,41 @@ class PlanRun {
   // One primitive, as at the level eager.
 
   void run_primitive(const Operation& operation) {
-    const PrimitiveId i = operation.primitive;
-    const Node& n = values_.node(i);
-    const auto operands = primitives_.operands_of(i);
-    if (operation.kernel.run) run_kernel(operation, n, operands);
-    else
-      values_[plan_.first_value[i]] =
-          seen(n, values_.view(operands[0]), values_.value_of(operands[0]));
-  }
-
-  void run_kernel(const Operation& operation, const Node& n, std::span<const Operand> operands) {
-    const PrimitiveId i = operation.primitive;
+    if (!operation.kernel.run) return run_view(operation);
     inputs_.clear();
     outputs_.clear();
-    for (const Operand o : operands) inputs_.push_back(values_.view(o));
-    if (operation.kernel.in_place == InPlace::any_input) donate_any(i, n, operands);
-    if (operation.kernel.in_place == InPlace::own_position) donate_own_position(i, n, operands);
-    for (std::uint32_t r = 0; r < values_.result_count_of(i); ++r) {
-      const Result result = values_.result(i, r);
-      Value& value = values_[plan_.first_value[i] + r];
-      if (!value) value = obtain(plan_.first_value[i] + r, result);
-      outputs_.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
-    }
+    for (const Operand o : primitives_.operands_of(operation.primitive))
+      inputs_.push_back(values_.view(o));
+    obtain_given(operation);
     ++outcome_.kernels;
     kernels::Fault fault;
-    operation.kernel.run({n, inputs_, outputs_, fault});
+    operation.kernel.run({values_.node(operation.primitive), inputs_, outputs_, fault});
     if (fault.set()) throw DataFault();
   }
 
-  void donate_any(PrimitiveId i, const Node& n, std::span<const Operand> operands) {
-    for (const Operand o : operands) {
-      const bool shown_otherwise =
-          std::any_of(operands.begin(), operands.end(), [&](Operand other) {
-            return !(other == o) && values_.base_of(other) == values_.base_of(o);
-          });
-      if (!shown_otherwise && donate(o, plan_.first_value[i], {n.dtype, n.shape})) return;
+  void run_view(const Operation& operation) {
+    const Operand shown = primitives_.operands_of(operation.primitive)[0];
+    const Node& n = values_.node(operation.primitive);
+    const std::uint32_t number = plan_.first_value[operation.primitive];
+    if (memory_.offsets[number] == MemoryPlan::outside) {
+      values_[number] = seen(n, values_.view(shown), values_.value_of(shown));
+    } else {
+      const ConstView input = values_.view(shown);
+      const Result copy{n.dtype, input.shape};
+      kernels::copy(input, view_of(in_arena(memory_.offsets[number], copy), copy));
+      obtain(number, {n.dtype, n.shape});
     }
   }
 
-  void donate_own_position(PrimitiveId i, const Node& n, std::span<const Operand> operands) {
-    const auto lists = static_cast<std::size_t>(n.fixed()[0]);
-    const auto length = static_cast<std::size_t>(n.fixed()[1]);
-    const std::vector<bool> several =
-        read_by_others(operands, values_.bases_of(operands), lists, length);
-    for (std::uint32_t r = 0; r < values_.result_count_of(i); ++r)
-      for (std::size_t list = 0; list < lists; ++list) {
-        const std::size_t s = list * length + r % length;
-        if (!several[s] && donate(operands[s], plan_.first_value[i] + r, result_of(n, r))) break;
-      }
-  }
+  // Lists.
 
-  /// Whether the result gets the memory of an operand, which ends here and which nothing else that
-  /// the operation reads shows in another way.
-  bool donate(Operand o, std::uint32_t number, const Result& result) {
-    if (values_.dtype(o) != result.dtype || !(values_.shape(o) == result.shape)) return false;
-    const Source base = values_.base_of(o);
-    if (base.leaf) {
-      if (!donated_[base.index] || plan_.last_read[base.index] != at_ ||
-          at_ < plan_.fallible_operations)
-        return false;
-    } else if (plan_.death[base.index] != at_) {
-      return false;
-    }
-    if (!is_contiguous(result.shape, values_.placement_of(o).strides) ||
-        !values_.storage_of(o)->exclusive())
-      return false;
-    if (base.leaf) {
-      if (!reserve_rest()) return false;
-      outcome_.overwritten[base.index] = true;
-      overwrites_ = true;
-    }
-    values_[number] = values_.value_of(o);
-    return true;
-  }
-
-  // A map.
-
-  void run_map(const PlannedMap& planned) {
+  void run_map(const Operation& operation) {
+    const PlannedMap& planned = plan_.maps[operation.map];
     const Map& map = planned.map;
     inputs_.clear();
     outputs_.clear();
     for (const Operand o : map.operands) inputs_.push_back(values_.view(o));
-    for_results(planned, [&](std::uint32_t number, const Result& result, std::size_t position) {
-      Value& value = values_[number];
-      // Numbers are not worth that what comes later has to be reserved.
-      for (std::size_t s = position; !planned.single && !value && s < map.lists() * map.length;
-           s += map.length)
-        if (!planned.read_by_others[s]) donate(map.operands[s], number, result);
-      if (!value) value = obtain(number, result);
-      outputs_.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
-    });
+    obtain_given(operation);
     std::vector<kernels::LoopNumber> numbers;
     for (std::size_t k = 0; k < map.numbers.size(); ++k)
       numbers.push_back(
@@ -192,41 +140,25 @@ class PlanRun {
     launch_map(planned, inputs_, outputs_, numbers, observers_);
   }
 
-  /// body(number, result, position) for the values that are wanted of a map.
-  template <class Body>
-  void for_results(const PlannedMap& planned, Body body) const {
-    for (std::size_t r = 0; r < planned.map.results.size(); ++r) {
-      if (!planned.wanted[r]) continue;
-      const Map::Result& result = planned.map.results[r];
-      for (std::size_t p = 0; p < planned.map.length; ++p) {
-        const std::uint32_t index = result.index[p];
-        body(plan_.first_value[result.primitive] + index, values_.result(result.primitive, index),
-             p);
-      }
-    }
-  }
-
   void run_fold(const Operation& operation) {
-    const std::uint32_t number = plan_.first_value[operation.primitive];
     inputs_.clear();
+    outputs_.clear();
     for (const Operand o : primitives_.operands_of(operation.primitive))
       inputs_.push_back(values_.view(o));
-    const Result result = values_.result(operation.primitive, 0);
-    Value& value = values_[number];
-    if (!value) value = obtain(number, result);
+    obtain_given(operation);
     ++outcome_.kernels;
-    launch_fold(plan_.folds[operation.fold], inputs_,
-                {address(value, result.dtype), result.dtype, result.shape, value.strides},
-                observers_);
+    launch_fold(plan_.folds[operation.fold], inputs_, outputs_[0], observers_);
   }
 
   // A group.
 
-  void run_group(const PlannedGroup& group) {
+  void run_group(std::uint32_t number) {
+    const PlannedGroup& group = plan_.groups[number];
     const ScheduledGroup& schedule = group.schedule;
     const Dims space = wide_sizes(values_.shape(schedule.widest));
     temporaries_.clear();
     std::vector<LaidOperand> operands;
+    block_sums_ = memory_.block_sums[number];
     for (std::size_t k = 0; k < schedule.operands.size(); ++k)
       operands.push_back(lay(schedule, space, k));
     ++outcome_.kernels;
@@ -255,38 +187,14 @@ class PlanRun {
         return {address(temporaries_.back(), type), in_space(temporaries_.back().strides)};
       }
       case LoopOperand::Kind::block_sums: {
-        const std::int64_t blocks = row_blocks(schedule, space);
-        temporaries_.push_back(allocate({type, {blocks, element_count(own)}}));
-        return {address(temporaries_.back(), type), in_space(contiguous_strides(own))};
+        std::byte* const sums = arena_->data() + block_sums_.front();
+        block_sums_ = block_sums_.subspan(1);
+        return {sums, in_space(contiguous_strides(own))};
       }
       default: {
-        const std::uint32_t number = plan_.first_value[operand.value.index];
-        if (schedule.in_place) donate_read(schedule, operand, number, {type, own});
-        Value& value = values_[number];
-        if (!value) value = obtain(number, {type, own});
+        const Value& value = obtain(plan_.first_value[operand.value.index], {type, own});
         return {address(value, type), in_space(value.strides)};
       }
-    }
-  }
-
-  static std::int64_t row_blocks(const ScheduledGroup& schedule, const Dims& space) {
-    Shape rows;
-    for (int axis = 0; axis < schedule.rows; ++axis) rows.push_back(space[axis]);
-    return row_block_count(rows);
-  }
-
-  /// Elements are read and written at the same place, so a result can take the place of an operand.
-  void donate_read(const ScheduledGroup& schedule, const LoopOperand& written, std::uint32_t number,
-                   const Result& result) {
-    if (values_[number]) return;
-    for (const LoopOperand& operand : schedule.operands) {
-      if (operand.kind != LoopOperand::Kind::read || operand.axes != written.axes) continue;
-      const auto readers = std::count_if(
-          schedule.operands.begin(), schedule.operands.end(), [&](const LoopOperand& other) {
-            return other.kind == LoopOperand::Kind::read &&
-                   values_.base_of(other.value) == values_.base_of(operand.value);
-          });
-      if (readers == 1 && donate(operand.value, number, result)) return;
     }
   }
 
@@ -315,8 +223,7 @@ class PlanRun {
       const std::int64_t blocks = row_block_count(run.rows), count = run.columns;
       for (const PrimitiveId i : schedule.operands[k].totals) {
         const Result result = values_.result(i, 0);
-        Value& value = values_[plan_.first_value[i]];
-        if (!value) value = obtain(plan_.first_value[i], result);
+        const Value& value = obtain(plan_.first_value[i], result);
         kernels::reduce(Op::sum, {operands[k].base, type, {blocks, count}, {count, 1}}, 1, 0,
                         {address(value, result.dtype), result.dtype, {1, count}, {count, 1}});
       }
@@ -325,9 +232,50 @@ class PlanRun {
 
   // Memory.
 
-  Value obtain(std::uint32_t number, const Result& result) {
+  static View view_of(const Value& value, const Result& result) {
+    return {address(value, result.dtype), result.dtype, result.shape, value.strides};
+  }
+
+  Value in_arena(std::int64_t offset, const Result& result) const {
+    return {arena_, offset / static_cast<std::int64_t>(item_size(result.dtype)),
+            contiguous_strides(result.shape)};
+  }
+
+  /// Memory for all that the operation gives.
+  void obtain_given(const Operation& operation) {
+    for_given(plan_, operation, [&](PrimitiveId i, std::uint32_t r) {
+      const Result result = values_.result(i, r);
+      outputs_.push_back(view_of(obtain(plan_.first_value[i] + r, result), result));
+    });
+  }
+
+  /// Memory for a value that is about to be written.
+  const Value& obtain(std::uint32_t number, const Result& result) {
+    Value& value = values_[number];
+    if (memory_.offsets[number] != MemoryPlan::outside)
+      value = in_arena(memory_.offsets[number], result);
+    else if (!overwrite_leaf(number, result)) value = allocate_or_reserved(number, result);
+    return value;
+  }
+
+  Value allocate_or_reserved(std::uint32_t number, const Result& result) {
     if (!reserved_.empty() && reserved_[number]) return std::move(reserved_[number]);
     return allocate(result);
+  }
+
+  /// Whether the value got the memory of a leaf which nobody needs any more.
+  bool overwrite_leaf(std::uint32_t number, const Result& result) {
+    for (const Operand o : memory_.leaves_to_overwrite(number)) {
+      const Value& leaf = trace_.leaves[o.index]->value();
+      if (!donated_[o.index] || !is_contiguous(result.shape, leaf.strides) ||
+          !leaf.storage->exclusive() || !reserve_rest())
+        continue;
+      outcome_.overwritten[o.index] = true;
+      overwrites_ = true;
+      values_[number] = leaf;
+      return true;
+    }
+    return false;
   }
 
   /// A failure after the first write to a Variable's buffer loses the Variable, so what later
@@ -337,22 +285,12 @@ class PlanRun {
     std::vector<Value> reserved(plan_.value_count);
     try {
       for (std::uint32_t at = at_ + 1; at < plan_.operations.size(); ++at) {
-        const Operation& operation = plan_.operations[at];
-        if (operation.group != Operation::no_group) {
-          for (const LoopOperand& operand : plan_.groups[operation.group].schedule.operands) {
-            if (operand.kind == LoopOperand::Kind::written) reserve(operand.value.index, reserved);
-            for (const PrimitiveId total : operand.totals) reserve(total, reserved);
-          }
-        } else if (operation.map != Operation::no_map) {
-          for_results(plan_.maps[operation.map],
-                      [&](std::uint32_t number, const Result& result, std::size_t) {
-                        reserved[number] = allocate(result);
-                      });
-        } else if (operation.kernel.run) {
-          const PrimitiveId i = operation.primitive;
-          for (std::uint32_t r = 0; r < values_.result_count_of(i); ++r)
-            reserved[plan_.first_value[i] + r] = allocate(values_.result(i, r));
-        }
+        if (is_view(plan_.operations[at])) continue;
+        for_given(plan_, plan_.operations[at], [&](PrimitiveId i, std::uint32_t r) {
+          const std::uint32_t number = plan_.first_value[i] + r;
+          if (memory_.offsets[number] == MemoryPlan::outside)
+            reserved[number] = allocate(values_.result(i, r));
+        });
       }
     } catch (const std::exception&) {
       return false;
@@ -361,20 +299,19 @@ class PlanRun {
     return true;
   }
 
-  void reserve(PrimitiveId i, std::vector<Value>& reserved) const {
-    reserved[plan_.first_value[i]] = allocate(values_.result(i, 0));
-  }
-
   const Plan& plan_;
   const Primitives& primitives_;
+  const MemoryPlan& memory_;
   const Program& program_;
   const Trace& trace_;
   const std::vector<bool>& donated_;
   const Observers observers_;
   LiveValues values_;
-  std::vector<Value> reserved_;
-  std::vector<Value> temporaries_;  // of the operation
-  std::uint32_t at_ = 0;            // the operation
+  StorageRef arena_;
+  std::vector<Value> reserved_;               // outside of the arena
+  std::vector<Value> temporaries_;            // of the operation
+  std::span<const std::int64_t> block_sums_;  // of the operation, those that are still to be laid
+  std::uint32_t at_ = 0;                      // the operation
   bool overwrites_ = false;
   std::vector<ConstView> inputs_;
   std::vector<View> outputs_;
@@ -385,7 +322,7 @@ class PlanRun {
 
 std::optional<Outcome> run_plan(const Lowered& lowered, const Program& program, const Trace& trace,
                                 const std::vector<bool>& donated, Observers observers) {
-  const Layout* layout = lowered.layouts.find(trace);
+  const Layout* layout = lowered.layouts.find(trace, lowered.plan);
   if (!layout) {
     if (log_enabled(LogChannel::perf_hints))
       write_log(

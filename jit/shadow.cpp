@@ -36,34 +36,15 @@ std::uint64_t key_of(Operand o) {
 /// What an operation with generated kernels stores, in the order of the primitives.
 std::vector<Stored> stored_by(const Plan& plan, const Operation& operation) {
   std::vector<Stored> stored;
-  if (operation.group != Operation::no_group) {
-    for (const PrimitiveId i : stored_by(plan.groups[operation.group].schedule))
-      stored.push_back({i, 0});
-  } else if (operation.map != Operation::no_map) {
-    const PlannedMap& planned = plan.maps[operation.map];
-    for (std::size_t r = 0; r < planned.map.results.size(); ++r)
-      for (std::size_t p = 0; planned.wanted[r] && p < planned.map.length; ++p)
-        stored.push_back({planned.map.results[r].primitive, planned.map.results[r].index[p]});
-  } else if (operation.fold != Operation::no_fold) {
-    stored.push_back({operation.primitive, 0});
-  }
+  for_given(plan, operation, [&](PrimitiveId i, std::uint32_t r) { stored.push_back({i, r}); });
   std::stable_sort(stored.begin(), stored.end(),
                    [](const Stored& a, const Stored& b) { return a.primitive < b.primitive; });
   return stored;
 }
 
-std::vector<Operand> read_by(const LiveValues& values, const Operation& operation) {
-  const Plan& plan = values.plan();
-  if (operation.map != Operation::no_map) return plan.maps[operation.map].map.operands;
-  std::vector<Operand> read;
-  if (operation.fold != Operation::no_fold) {
-    const auto operands = values.primitives().operands_of(operation.primitive);
-    read.assign(operands.begin(), operands.end());
-  }
-  if (operation.group == Operation::no_group) return read;
-  for (const LoopOperand& operand : plan.groups[operation.group].schedule.operands)
-    if (operand.kind == LoopOperand::Kind::read) read.push_back(operand.value);
-  return read;
+bool is_generated(const Operation& operation) {
+  return operation.group != Operation::no_group || operation.map != Operation::no_map ||
+         operation.fold != Operation::no_fold;
 }
 
 std::string kernel_of(const Plan& plan, const Operation& operation) {
@@ -277,13 +258,14 @@ std::string difference_text(const LiveValues& values, const std::string& kernel,
 
 void Shadow::before_operation(const LiveValues& values, const Operation& operation) {
   read_.clear();
-  for (const Operand o : read_by(values, operation))
+  if (!is_generated(operation)) return;
+  for (const Operand o : operands_of(values.plan(), values.primitives(), operation))
     read_.try_emplace(key_of(o), packed(values.view(o)));
 }
 
 bool Shadow::after_operation(const LiveValues& values, const Operation& operation) {
+  if (!is_generated(operation)) return true;
   const std::vector<Stored> stored = stored_by(values.plan(), operation);
-  if (stored.empty()) return true;
   Values known = std::move(read_);
   if (operation.map != Operation::no_map)
     add_meaning(values, values.plan().maps[operation.map].map, known);

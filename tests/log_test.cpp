@@ -6,34 +6,15 @@
 #include <thread>
 
 #include "runtime/error.h"
+#include "tests/log_recorder.h"
 
 namespace sinter {
 namespace {
 
-/// Collects records while alive, with all channels off at the start and at the end.
-class Recorder {
- public:
-  Recorder() {
-    set_logs("-all");
-    previous_ = set_log_sink([this](const LogRecord& record) {
-      const std::lock_guard lock(mutex_);
-      records.push_back(record);
-    });
-  }
-  ~Recorder() {
-    set_log_sink(previous_);
-    set_logs("-all");
-  }
-
-  std::vector<LogRecord> records;
-
- private:
-  std::mutex mutex_;
-  LogSink previous_;
-};
+using tests::LogRecorder;
 
 TEST_CASE("log: a record reaches the sink only when its channel is on") {
-  Recorder recorder;
+  LogRecorder recorder;
   write_log({LogChannel::recompiles, "step/1", "size changed", {{"axis", "0"}}});
   CHECK(recorder.records.empty());
   set_logs("recompiles,plan");
@@ -64,7 +45,7 @@ TEST_CASE("log: a spec is read from left to right") {
 }
 
 TEST_CASE("log: an unknown channel lists the known ones and changes nothing") {
-  Recorder recorder;
+  LogRecorder recorder;
   set_logs("plan");
   CHECK_THROWS_WITH_AS(
       set_logs("cache,plans"),
@@ -80,7 +61,7 @@ TEST_CASE("log: an unknown channel lists the known ones and changes nothing") {
 }
 
 TEST_CASE("log: a warning is shown once for each key, whatever is on") {
-  Recorder recorder;
+  LogRecorder recorder;
   warn("log_test first", "no compiler");
   warn("log_test first", "no compiler");
   warn("log_test second", "no huge pages");
@@ -90,7 +71,7 @@ TEST_CASE("log: a warning is shown once for each key, whatever is on") {
 }
 
 TEST_CASE("log: threads may write and switch channels at once") {
-  Recorder recorder;
+  LogRecorder recorder;
   set_logs("cache");
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)

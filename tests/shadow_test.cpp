@@ -71,7 +71,8 @@ std::string with_wrong_kernel(const Tensor& root, float value, Look look) {
   jit::Plan plan = lowered->plan;
   plant(plan);
   wrong_value = value;
-  const jit::Lowered changed{std::move(plan), jit::Layouts(jit::make_layout(trace))};
+  jit::Layouts layouts(jit::make_layout(trace), plan, trace);
+  const jit::Lowered changed{std::move(plan), std::move(layouts)};
   try {
     look(changed, program, trace);
   } catch (const InternalError& error) {
