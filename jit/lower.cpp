@@ -7,7 +7,7 @@
 #include "jit/emit.h"
 #include "jit/live_values.h"
 #include "jit/prelude.h"
-#include "jit/report_memory.h"
+#include "jit/traffic.h"
 #include "runtime/log.h"
 
 namespace sinter::jit {
@@ -98,8 +98,8 @@ void log_loops(const std::vector<Built>& loops) {
 
 void log_plan(const Lowered& lowered, const Trace& trace) {
   const Plan& plan = lowered.plan;
-  const Layout& layout = *lowered.layouts.find(trace, plan);
-  const ProgramMemory memory = memory_of(LiveValues(plan, layout, trace), layout.memory);
+  const PlanLayout& laid = *lowered.layouts.find(trace, plan);
+  const ProgramMemory memory = memory_of(LiveValues(plan, laid.layout, trace), laid.memory);
   const std::size_t kernels = plan.groups.size() + plan.maps.size() + plan.folds.size();
   const auto field = [](std::string key, auto number) {
     return LogField{std::move(key), fmt::to_string(number)};
@@ -109,7 +109,7 @@ void log_plan(const Lowered& lowered, const Trace& trace) {
              fmt::format("{} primitives became {} operations, of them {} generated kernels",
                          plan.first_value.size(), plan.operations.size(), kernels),
              {field("bytes_moved", memory.reads() + memory.writes()),
-              field("arena_bytes", layout.memory.bytes), field("live_bytes", layout.memory.live)}});
+              field("arena_bytes", laid.memory.bytes), field("live_bytes", laid.memory.live)}});
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "jit/kernel_cache.h"
-#include "jit/layout.h"
+#include "jit/layouts.h"
 #include "jit/plan.h"
 
 namespace sinter::jit {

@@ -52,12 +52,12 @@ std::string all_lines(Level level, const Program& program, const Trace& trace,
                       const LoweringRecord& record) {
   std::string lines = head_lines(level, program, trace, record) + graph_lines(trace);
   if (record.lowered) {
-    const Layout* layout = record.lowered->layouts.find(trace, record.lowered->plan);
-    invariant(layout != nullptr, "a plan does not serve the trace it was made from");
-    const LiveValues values(record.lowered->plan, *layout, trace);
-    lines += primitive_lines(trace, layout->primitives) + fusion_lines(values, record) +
+    const PlanLayout* laid = record.lowered->layouts.find(trace, record.lowered->plan);
+    invariant(laid != nullptr, "a plan does not serve the trace it was made from");
+    const LiveValues values(record.lowered->plan, laid->layout, trace);
+    lines += primitive_lines(trace, laid->layout.primitives) + fusion_lines(values, record) +
              kernel_lines(record);
-    if (program.lowered) return lines + plan_lines(values, layout->memory);
+    if (program.lowered) return lines + plan_lines(values, laid->memory);
   }
   return lines + plan_lines(program, trace);
 }

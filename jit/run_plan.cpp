@@ -36,16 +36,16 @@ kernels::LoopNumber stored_number(DType dtype, Slot slot) {
 
 class PlanRun {
  public:
-  PlanRun(const Plan& plan, const Layout& layout, const Program& program, const Trace& trace,
+  PlanRun(const Plan& plan, const PlanLayout& laid, const Program& program, const Trace& trace,
           const std::vector<bool>& donated, Observers observers)
       : plan_(plan),
-        primitives_(layout.primitives),
-        memory_(layout.memory),
+        primitives_(laid.layout.primitives),
+        memory_(laid.memory),
         program_(program),
         trace_(trace),
         donated_(donated),
         observers_(observers),
-        values_(plan, layout, trace) {
+        values_(plan, laid.layout, trace) {
     outcome_.values.resize(program.value_count);
     outcome_.failures.resize(trace.steps.size());
     outcome_.fresh.assign(trace.steps.size(), false);
@@ -322,7 +322,7 @@ class PlanRun {
 
 std::optional<Outcome> run_plan(const Lowered& lowered, const Program& program, const Trace& trace,
                                 const std::vector<bool>& donated, Observers observers) {
-  const Layout* layout = lowered.layouts.find(trace, lowered.plan);
+  const PlanLayout* layout = lowered.layouts.find(trace, lowered.plan);
   if (!layout) {
     if (log_enabled(LogChannel::perf_hints))
       write_log(

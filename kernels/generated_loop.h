@@ -174,12 +174,14 @@ class Elements {
     }
   }
   [[gnu::noinline]] static Compute load_part(const Element* from, std::ptrdiff_t count) {
+    if constexpr (compute_in_memory) return load_first(from, count, RowValue(0));
     Element padded[vector_size] = {};
     __builtin_memcpy(padded, from, static_cast<std::size_t>(count) * sizeof(Element));
     return to(Stored::load(padded), Compute());
   }
   template <class V>
   [[gnu::noinline]] static void store_part(V x, Element* to, std::ptrdiff_t count) {
+    if constexpr (compute_in_memory) return store_first(Stored::cast(x), to, count);
     Element packed[vector_size];
     Stored::store(x, packed);
     __builtin_memcpy(to, packed, static_cast<std::size_t>(count) * sizeof(Element));

@@ -1,4 +1,4 @@
-#include "jit/plan_memory.h"
+#include "jit/memory_plan.h"
 
 #include <algorithm>
 #include <optional>
