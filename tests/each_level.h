@@ -20,12 +20,17 @@ class AtLevel {
   Level previous_;
 };
 
-/// `body()` at every level. Failures name the level.
+/// `body()` at every level, at the level fused both where its programs are not known yet and where
+/// they are. Failures name the level.
 template <typename Body>
 void at_each_level(Body&& body) {
   for (const Level level : {Level::interpret, Level::eager, Level::fused}) {
     const AtLevel at(level);
     CAPTURE(to_string(level));
+    if (level == Level::fused) {
+      reset_programs();
+      body();
+    }
     body();
   }
 }
