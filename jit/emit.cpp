@@ -109,6 +109,7 @@ class Emitter {
   void row_section(const Section& section) {
     for (const Statement& s : section.statements) {
       if (s.kind == StatementKind::store) line("e{}.store(v{});", s.index, s.operands[0]);
+      else if (s.kind == StatementKind::match) line("const Match v{}{};", next_, matched(s));
       else if (s.kind != StatementKind::number)
         line("const Row{} v{} = {};", value_type(s.compute), next_, row_value(s));
       ++next_;
@@ -140,7 +141,9 @@ class Emitter {
   /// Values of the row that meet those of the columns are called w there.
   void widen_row_values(const Section& section) {
     for (const Statement& s : section.statements) {
-      if (s.kind == StatementKind::fetch || s.kind == StatementKind::uniform) continue;
+      if (s.kind == StatementKind::fetch || s.kind == StatementKind::uniform ||
+          s.kind == StatementKind::is_match)
+        continue;
       for (const ValueId o : s.operands) {
         if (o == no_value || !values_[o].of_row || values_[o].is_wide) continue;
         values_[o].is_wide = true;
@@ -186,6 +189,7 @@ class Emitter {
                            values_[a].of_row ? "fetch" : "gather", a);
       case StatementKind::recall: return fmt::format("b{}.recall(at)", s.index);
       case StatementKind::coordinate: return fmt::format("coordinate(a, row, {}, at)", s.index);
+      case StatementKind::is_match: return fmt::format("v{}.in<{}>(at)", a, value_type(s.compute));
       case StatementKind::uniform: return fmt::format("d{}.element(row, {}, at)", next_, s.index);
       case StatementKind::cast:
         return fmt::format("{}::cast({})", stored_type(s.dtype), in_columns(a));
@@ -209,6 +213,12 @@ class Emitter {
         return applied(s.op, name(a), name(b), name(c));
       }
     }
+  }
+
+  static std::string matched(const Statement& s) {
+    const auto [value, start, step] = s.operands;
+    const std::string range = start == no_value ? "" : fmt::format(", v{}, v{}", start, step);
+    return fmt::format("(a, row, {}, v{}{})", s.index, value, range);
   }
 
   static std::string applied(Op op, const std::string& a, const std::string& b,

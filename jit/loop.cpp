@@ -35,6 +35,8 @@ std::string_view name_of(StatementKind kind) {
     case StatementKind::fetch: return "fetch";
     case StatementKind::number: return "number";
     case StatementKind::coordinate: return "coordinate";
+    case StatementKind::match: return "match";
+    case StatementKind::is_match: return "is_match";
     case StatementKind::uniform: return "uniform";
     case StatementKind::apply: return "apply";
     case StatementKind::cast: return "cast";
@@ -54,6 +56,7 @@ int operand_count(const Statement& statement) {
     case StatementKind::recall: return 0;
     case StatementKind::apply: return info(statement.op).arity;
     case StatementKind::uniform: return statement.operands[2] == no_value ? 2 : 3;
+    case StatementKind::match: return statement.operands[1] == no_value ? 1 : 3;
     default: return 1;
   }
 }
@@ -63,6 +66,7 @@ bool uses_access(StatementKind kind) {
     case StatementKind::load:
     case StatementKind::fetch:
     case StatementKind::coordinate:
+    case StatementKind::match:
     case StatementKind::uniform:
     case StatementKind::add_rows:
     case StatementKind::store: return true;
@@ -71,13 +75,15 @@ bool uses_access(StatementKind kind) {
 }
 /// Of a statement with an access.
 bool has_memory(StatementKind kind) {
-  return kind != StatementKind::coordinate && kind != StatementKind::uniform;
+  return kind != StatementKind::coordinate && kind != StatementKind::match &&
+         kind != StatementKind::uniform;
 }
 bool uses_buffer(StatementKind kind) {
   return kind == StatementKind::keep || kind == StatementKind::recall;
 }
 bool belongs_to_columns(StatementKind kind) {
-  return kind == StatementKind::reduce || kind == StatementKind::add_rows || uses_buffer(kind);
+  return kind == StatementKind::reduce || kind == StatementKind::add_rows ||
+         kind == StatementKind::is_match || uses_buffer(kind);
 }
 bool is_reduction(Op op) {
   return op == Op::sum || op == Op::prod || op == Op::amax || op == Op::amin;
@@ -103,7 +109,7 @@ class Checker {
     std::size_t section;
     bool of_row;  // readable from the sections after its own
     bool value;
-    bool is_number;
+    StatementKind kind;
   };
 
   void require(bool holds, std::string_view what) const {
@@ -120,12 +126,13 @@ class Checker {
     for (int k = 0; k < operand_count(s); ++k)
       check_operand(s, s.operands[static_cast<std::size_t>(k)]);
     if (s.kind == StatementKind::uniform) check_draw(s, columns);
+    require(s.kind != StatementKind::match || !columns, "is of the row");
     check_index(s, columns);
     if (s.kind == StatementKind::reduce) require(is_reduction(s.op), "no reduction");
     if (s.kind == StatementKind::cast)
       require(s.compute == compute_dtype(s.dtype), "a cast to another compute type");
     made_.push_back({s.compute, section_, !columns || s.kind == StatementKind::reduce,
-                     makes_value(s.kind), s.kind == StatementKind::number});
+                     makes_value(s.kind), s.kind});
   }
 
   void check_operand(const Statement& s, ValueId operand) const {
@@ -135,6 +142,9 @@ class Checker {
     require(made.of_row ? later || loop_.sections[section_].kind == SectionKind::row
                         : made.section == section_,
             "reads a value of other columns, or a reduction before its end");
+    require((made.kind == StatementKind::match) == (s.kind == StatementKind::is_match),
+            "a match is for is_match");
+    if (s.kind == StatementKind::is_match) return;
     if (s.kind == StatementKind::uniform || s.kind == StatementKind::fetch)
       require(made.compute == DType::i64, "is at an integer");
     else if (s.kind != StatementKind::cast)
@@ -142,8 +152,8 @@ class Checker {
   }
 
   void check_draw(const Statement& s, bool columns) const {
-    require(made_[s.operands[0]].is_number && made_[s.operands[1]].is_number,
-            "is named by two numbers");
+    const auto is_number = [&](ValueId id) { return made_[id].kind == StatementKind::number; };
+    require(is_number(s.operands[0]) && is_number(s.operands[1]), "is named by two numbers");
     require(!columns || s.operands[2] == no_value, "each column is its own");
   }
 
@@ -157,9 +167,9 @@ class Checker {
     require(s.index < loop_.accesses.size(), "no such access");
     const Access& access = loop_.accesses[s.index];
     require(access.memory == has_memory(s.kind), "memory, or none, was due");
-    const DType expected = s.kind == StatementKind::uniform      ? DType::f32
-                           : s.kind == StatementKind::coordinate ? DType::i64
-                                                                 : compute_dtype(access.dtype);
+    const DType expected = s.kind == StatementKind::uniform ? DType::f32
+                           : access.memory                  ? compute_dtype(access.dtype)
+                                                            : DType::i64;
     require(s.kind == StatementKind::store || s.compute == expected, "reads another type");
     if (s.kind == StatementKind::add_rows)
       require(columns && access.columns == Columns::contiguous && is_compute_type(access.dtype),
@@ -176,6 +186,7 @@ std::string line_of(const Loop& loop, const Statement& s, ValueId id) {
   const bool named = s.kind == StatementKind::apply;
   line += named ? to_string(s.op) : name_of(s.kind);
   if (s.kind == StatementKind::reduce) line += fmt::format(" {}", to_string(s.op));
+  if (s.kind == StatementKind::is_match) line += fmt::format(" {}", to_string(s.compute));
   if (s.kind == StatementKind::cast) line += fmt::format(" {}", to_string(s.dtype));
   for (int k = 0; k < operand_count(s); ++k)
     line += fmt::format(" v{}", s.operands[static_cast<std::size_t>(k)]);

@@ -34,6 +34,10 @@ enum class StatementKind : std::uint8_t {
   fetch,       ///< the element of `access` that lies a index strides on; a is an i64 in its extent
   number,      ///< argument `index`, a number of the user's in the compute type
   coordinate,  ///< i64: where the element of `access`, which has no memory, would be
+  match,  ///< of the row, i64: the column for which b + c * coordinate is a, where coordinate is
+          ///< that of `access`, and differs from column to column, and c is not 0; without b and c
+          ///< the coordinate is
+  is_match,  ///< 1 in the column of the match a, 0 in others
   uniform,   ///< f32 in [0, 1): of the draw of seed a and ordinal b, which are numbers, the element
              ///< at the coordinate of `access`; in a row section c columns further, if c is given
   apply,     ///< elementwise `op` of a, b, c, all in the compute type

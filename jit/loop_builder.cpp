@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "jit/tighten.h"
 #include "runtime/error.h"
 
 namespace sinter::jit {
@@ -121,7 +122,9 @@ void LoopBuilder::store(ValueId a, std::uint32_t access) {
 Loop LoopBuilder::finish() {
   std::erase_if(loop_.sections, [](const Section& section) { return section.statements.empty(); });
   check_loop(loop_);
-  return std::move(loop_);
+  Loop result = tighten(loop_);
+  check_loop(result);
+  return result;
 }
 
 }  // namespace sinter::jit

@@ -37,7 +37,7 @@ class LoopBuilder {
   ValueId recall(std::uint32_t row_buffer);
   void store(ValueId a, std::uint32_t access);
 
-  /// The loop, checked.
+  /// The loop, checked and tightened.
   Loop finish();
 
  private:

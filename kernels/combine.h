@@ -33,21 +33,35 @@ struct Prod {
   template <class C>
   static constexpr C identity = 1;
 };
+// Of floats that are not NaN. Of two zeros the first.
 struct Larger {
   template <class V>
   SINTER_INLINE static V of(const V& a, const V& b) {
-    return select(a < b, b, a);
+    return larger(a, b);
   }
 };
 struct Smaller {
   template <class V>
   SINTER_INLINE static V of(const V& a, const V& b) {
-    return select(b < a, b, a);
+    return smaller(a, b);
+  }
+};
+struct BothSet {
+  template <class V>
+  SINTER_INLINE static V of(const V& a, const V& b) {
+    return a & b;
+  }
+};
+struct EitherSet {
+  template <class V>
+  SINTER_INLINE static V of(const V& a, const V& b) {
+    return a | b;
   }
 };
 struct Amax {
   static constexpr bool has_quick = true;
   using Quick = Larger;
+  using Zeros = BothSet;  // of bits: -0 if all are
   template <class V>
   SINTER_INLINE static V of(const V& a, const V& b) {
     return m::maximum(a, b);
@@ -62,6 +76,7 @@ constexpr std::int64_t Amax::neutral<std::int64_t> = -0x7fffffffffffffff - 1;
 struct Amin {
   static constexpr bool has_quick = true;
   using Quick = Smaller;
+  using Zeros = EitherSet;
   template <class V>
   SINTER_INLINE static V of(const V& a, const V& b) {
     return m::minimum(a, b);

@@ -100,12 +100,12 @@ class Elements {
   SINTER_INLINE Compute load(Columns at) const {
     if (at.is_whole()) [[likely]]
       return to(Stored::load(first_ + at.first), Compute());
-    return load_part(first_ + at.first, at.count);
+    return load_part(first_ + at.first, at.left);
   }
   SINTER_INLINE Compute load_strided(Columns at) const {
     Element gathered[vector_size] = {};
     const Element* from = first_ + at.first * access_.column_stride;
-    for (std::ptrdiff_t i = 0; i < at.count; ++i, from += access_.column_stride)
+    for (std::ptrdiff_t i = 0; i < at.count(); ++i, from += access_.column_stride)
       gathered[i] = *from;
     return to(Stored::load(gathered), Compute());
   }
@@ -124,7 +124,7 @@ class Elements {
     index.store(indices);
     Element gathered[vector_size] = {};
     const Element* from = first_ + at.first * access_.column_stride;
-    for (std::ptrdiff_t i = 0; i < at.count; ++i, from += access_.column_stride)
+    for (std::ptrdiff_t i = 0; i < at.count(); ++i, from += access_.column_stride)
       gathered[i] = from[checked(a, access, indices[i])];
     return to(Stored::load(gathered), Compute());
   }
@@ -139,14 +139,14 @@ class Elements {
   SINTER_INLINE void store(const V& x, Columns at) const {
     if (at.is_whole()) [[likely]]
       Stored::store(x, first_ + at.first);
-    else store_part(x, first_ + at.first, at.count);
+    else store_part(x, first_ + at.first, at.left);
   }
   template <class V>
   SINTER_INLINE void store_strided(const V& x, Columns at) const {
     Element packed[vector_size];
     Stored::store(x, packed);
     Element* memory = first_ + at.first * access_.column_stride;
-    for (std::ptrdiff_t i = 0; i < at.count; ++i, memory += access_.column_stride)
+    for (std::ptrdiff_t i = 0; i < at.count(); ++i, memory += access_.column_stride)
       *memory = packed[i];
   }
 
@@ -242,6 +242,36 @@ class UniformDraw {
   LoopDraw draw_;
   std::int64_t begin_ = -batch;
   float batch_[batch];
+};
+
+/// The column of the row in which start + step * coordinate is `value`, if there is one.
+/// Coordinates are those of an access that differ from column to column; step is not 0.
+class Match {
+ public:
+  SINTER_INLINE Match(const LoopArguments& a, const Row& row, int access, RowI64 value,
+                      RowI64 start = 0, RowI64 step = 1) {
+    std::int64_t way = value - (start + step * row.offset[access]);
+    std::int64_t each = step * a.accesses[access].column_stride;
+    if (each < 0) {
+      way = -way;
+      each = -each;
+    }
+    // A single column may have no stride.
+    if (each > 1) column_ = way % each == 0 ? way / each : -1;
+    else column_ = each == 1 || way == 0 ? way : -1;
+  }
+
+  /// 1 in that column, 0 in others.
+  template <class V>
+  SINTER_INLINE V in(Columns at) const {
+    const auto from_first = static_cast<std::uint64_t>(column_ - at.first);
+    const int lane = from_first < vector_size ? static_cast<int>(from_first) : -1;
+    if constexpr (sizeof(typename V::Element) == 4) return m::truth<V>(VecI32::iota() == lane);
+    else return m::truth<V>(VecI::iota() == lane);
+  }
+
+ private:
+  std::int64_t column_;
 };
 
 /// Where the elements of an access without memory would be: of the row, or of its columns.

@@ -53,9 +53,15 @@ SINTER_INLINE I64Reg reg_select(Mask8 m, I64Reg a, I64Reg b) {
 SINTER_INLINE bool reg_any(Mask4 m) { return __builtin_ia32_pmovmskb256(chars(m)) != 0; }
 SINTER_INLINE bool reg_any(Mask8 m) { return __builtin_ia32_pmovmskb256(chars(m)) != 0; }
 
+// Of two zeros, and where one is NaN, the second.
+SINTER_INLINE F32Reg reg_max(F32Reg a, F32Reg b) { return __builtin_ia32_maxps256(a, b); }
+SINTER_INLINE F64Reg reg_max(F64Reg a, F64Reg b) { return __builtin_ia32_maxpd256(a, b); }
+SINTER_INLINE F32Reg reg_min(F32Reg a, F32Reg b) { return __builtin_ia32_minps256(a, b); }
+SINTER_INLINE F64Reg reg_min(F64Reg a, F64Reg b) { return __builtin_ia32_minpd256(a, b); }
+
 /// `low` where x < low, `high` where x > high; the operand order keeps NaN.
 SINTER_INLINE F32Reg reg_clamp(F32Reg x, F32Reg low, F32Reg high) {
-  return __builtin_ia32_maxps256(low, __builtin_ia32_minps256(high, x));
+  return reg_max(low, reg_min(high, x));
 }
 
 /// The products of the unsigned lanes 0, 2, 4 and 6.

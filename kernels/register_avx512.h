@@ -93,6 +93,12 @@ SINTER_INLINE F32Reg reg_max(F32Reg a, F32Reg b) {
 SINTER_INLINE F32Reg reg_min(F32Reg a, F32Reg b) {
   return __builtin_ia32_minps512(a, b, current_rounding);
 }
+SINTER_INLINE F64Reg reg_max(F64Reg a, F64Reg b) {
+  return __builtin_ia32_maxpd512(a, b, current_rounding);
+}
+SINTER_INLINE F64Reg reg_min(F64Reg a, F64Reg b) {
+  return __builtin_ia32_minpd512(a, b, current_rounding);
+}
 SINTER_INLINE I64Reg reg_multiply_even(I32Reg a, I32Reg b) {
   return reinterpret_cast<I64Reg>(__builtin_ia32_pmuludq512(raw(a), raw(b)));
 }
@@ -120,6 +126,12 @@ SINTER_INLINE F32Reg reg_max(F32Reg a, F32Reg b) {
 }
 SINTER_INLINE F32Reg reg_min(F32Reg a, F32Reg b) {
   return __builtin_ia32_minps512_mask(a, b, a, all4, current_rounding);
+}
+SINTER_INLINE F64Reg reg_max(F64Reg a, F64Reg b) {
+  return __builtin_ia32_maxpd512_mask(a, b, a, all8, current_rounding);
+}
+SINTER_INLINE F64Reg reg_min(F64Reg a, F64Reg b) {
+  return __builtin_ia32_minpd512_mask(a, b, a, all8, current_rounding);
 }
 SINTER_INLINE I64Reg reg_multiply_even(I32Reg a, I32Reg b) {
   return reinterpret_cast<I64Reg>(__builtin_ia32_pmuludq512_mask(raw(a), raw(b), LongReg{}, all8));

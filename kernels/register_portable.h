@@ -19,6 +19,13 @@ SINTER_INLINE F64Reg reg_select(Mask8 m, F64Reg a, F64Reg b) {
 }
 SINTER_INLINE I32Reg reg_select(Mask4 m, I32Reg a, I32Reg b) { return (m & a) | (~m & b); }
 SINTER_INLINE I64Reg reg_select(Mask8 m, I64Reg a, I64Reg b) { return (m & a) | (~m & b); }
+
+// Of two zeros, and where one is NaN, the second.
+SINTER_INLINE F32Reg reg_max(F32Reg a, F32Reg b) { return reg_select(b < a, a, b); }
+SINTER_INLINE F64Reg reg_max(F64Reg a, F64Reg b) { return reg_select(b < a, a, b); }
+SINTER_INLINE F32Reg reg_min(F32Reg a, F32Reg b) { return reg_select(a < b, a, b); }
+SINTER_INLINE F64Reg reg_min(F64Reg a, F64Reg b) { return reg_select(a < b, a, b); }
+
 SINTER_INLINE bool reg_any(Mask8 m) { return (m[0] | m[1]) != 0; }
 SINTER_INLINE bool reg_any(Mask4 m) { return reg_any(reinterpret_cast<Mask8>(m)); }
 

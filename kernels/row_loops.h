@@ -131,14 +131,14 @@ SINTER_INLINE C row_max(const C* x, std::ptrdiff_t n) {
   std::ptrdiff_t i = 0;
   for (; i + 2 * vector_size <= n; i += 2 * vector_size) {
     const V a = V::load(x + i), b = V::load(x + i + vector_size);
-    most[0] = select(most[0] < a, a, most[0]);
-    most[1] = select(most[1] < b, b, most[1]);
+    most[0] = larger(most[0], a);
+    most[1] = larger(most[1], b);
   }
   each_vector(n - i, [&](std::ptrdiff_t j, auto part) SINTER_LOOP_BODY {
     const V a = part.load(x + i + j, lowest);
-    most[0] = select(most[0] < a, a, most[0]);
+    most[0] = larger(most[0], a);
   });
-  return fold_max(select(most[0] < most[1], most[1], most[0]));
+  return fold_max(larger(most[0], most[1]));
 }
 
 /// Adding this changes nothing, not even the sign of a zero.

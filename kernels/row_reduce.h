@@ -13,9 +13,10 @@ inline namespace SINTER_ISA {
 
 /// Columns of a row, one for each lane: the last vector of a row may have lanes beyond it.
 struct Columns {
-  std::ptrdiff_t first, count;
+  std::ptrdiff_t first, left;  ///< of the row, from `first` on
 
-  SINTER_INLINE bool is_whole() const { return count == vector_size; }
+  SINTER_INLINE bool is_whole() const { return left >= vector_size; }
+  SINTER_INLINE std::ptrdiff_t count() const { return is_whole() ? vector_size : left; }
 };
 
 /// The 64 lanes of one block. Its vectors must come in order. The four vectors of lanes move round
@@ -27,7 +28,7 @@ class LaneReduction {
   SINTER_INLINE void add(const Vec<C>& term, const Columns& at) {
     Vec<C> sum = F::of(next_, term);
     if (!at.is_whole()) [[unlikely]]
-      sum = select(Vec<C>::iota() < Vec<C>(static_cast<C>(at.count)), sum, next_);
+      sum = select(Vec<C>::iota() < Vec<C>(static_cast<C>(at.left)), sum, next_);
     next_ = second_;
     second_ = third_;
     third_ = last_;
@@ -49,6 +50,37 @@ class LaneReduction {
 
  private:
   Vec<C> next_{F::template neutral<C>}, second_ = next_, third_ = next_, last_ = next_;
+};
+
+/// That of the largest or smallest float, for which no order of the elements makes a difference.
+/// NaN and the sign of zero are looked after apart: comparing alone drops both.
+template <class F, class C>
+requires(F::has_quick&& C(0.5f) != C(0)) class LaneReduction<F, C> {
+ public:
+  SINTER_INLINE void add(const Vec<C>& term, const Columns& at) {
+    Vec<C> x = term;
+    if (!at.is_whole()) [[unlikely]]
+      x = select(Vec<C>::iota() < Vec<C>(static_cast<C>(at.left)), x, Vec<C>(neutral));
+    const Vec<C> best = F::Quick::of(next_, x);
+    next_ = last_;
+    last_ = best;
+    not_number_ = select(x == x, not_number_, x);
+    signs_ = F::Zeros::of(signs_, as_int(x));
+  }
+
+  SINTER_INLINE C result(std::ptrdiff_t) {
+    const C best = folded<typename F::Quick>(F::Quick::of(next_, last_));
+    if (any(not_number_ != not_number_)) [[unlikely]]
+      return folded<Sum>(not_number_);
+    if (best == C(0)) [[unlikely]]
+      return folded<typename F::Zeros>(signs_) < 0 ? C(-0.0) : C(0);
+    return best;
+  }
+
+ private:
+  static constexpr C neutral = F::template neutral<C>;
+  Vec<C> next_{neutral}, last_ = next_, not_number_{C(0)};
+  Vec<Bits<C>> signs_ = as_int(next_);
 };
 
 /// A reduction of a row: what its blocks gave. Most rows are one block.
@@ -74,8 +106,8 @@ class RowReduction {
 /// through the same code as the others, so that there is half as much to compile.
 template <class Body>
 SINTER_INLINE void each_columns(std::ptrdiff_t begin, std::ptrdiff_t n, Body body) {
-  for (std::ptrdiff_t i = 0; i < n; i += vector_size)
-    body(Columns{begin + i, n - i < vector_size ? n - i : vector_size});
+  for (std::ptrdiff_t left = n; left > 0; left -= vector_size, begin += vector_size)
+    body(Columns{begin, left});
 }
 
 /// body(at, lanes...) for each vector of a row of n elements, where `lanes` takes the terms of

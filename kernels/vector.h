@@ -268,6 +268,16 @@ SINTER_UNARY(trunc)
 SINTER_UNARY(round)
 #undef SINTER_UNARY
 
+/// Lane by lane b where a < b, else a: a where one is NaN.
+template <class T>
+SINTER_INLINE Vec<T> larger(const Vec<T>& a, const Vec<T>& b) {
+  return by_register<Vec<T>>(SINTER_EACH(reg_max(r...)), b, a);
+}
+/// b where b < a, else a.
+template <class T>
+SINTER_INLINE Vec<T> smaller(const Vec<T>& a, const Vec<T>& b) {
+  return by_register<Vec<T>>(SINTER_EACH(reg_min(r...)), b, a);
+}
 SINTER_INLINE VecF clamp(const VecF& x, const VecF& low, const VecF& high) {
   return by_register<VecF>(SINTER_EACH(reg_clamp(r...)), x, low, high);
 }

@@ -44,7 +44,7 @@ jit_order = [
     ["layout"],
     ["fuse"],
     ["recompute"],
-    ["loop"],
+    ["tighten", "loop"],
     ["schedule"],
     ["step", "elements", "alias", "fallible"],
     ["interpret", "eager"],

@@ -236,6 +236,25 @@ SINTER_INLINE VecI coordinate(const LoopArguments& a, const Row& row, int access
   return row.offset[access] + at.column * a.accesses[access].column_stride;
 }
 
+/// The column of the row in which start + step * coordinate is `value`, if there is one. Coordinates
+/// are those of an access that differ from column to column; step is not 0.
+class Match {
+ public:
+  SINTER_INLINE Match(const LoopArguments& a, const Row& row, int access, const VecI& value,
+                      const VecI& start = 0, const VecI& step = 1)
+      : way_((value - (start + step * row.offset[access])).lane),
+        each_((step * a.accesses[access].column_stride).lane) {}
+
+  /// 1 in that column, 0 in others.
+  template <class V>
+  SINTER_INLINE V in(At at) const {
+    return m::truth<V>(at.column * each_ == way_);
+  }
+
+ private:
+  std::int64_t way_, each_;
+};
+
 /// Random numbers at the places of an access without memory.
 class UniformDraw {
  public:
