@@ -34,6 +34,8 @@ struct Primitives {
   /// For each step of the trace what has its value. Not meaningful for one with several results,
   /// whose picks have them.
   std::vector<Operand> value_of;
+  /// For each primitive the first one that computes the same from the same data: set by simplify().
+  std::vector<PrimitiveId> same_as;
 
   /// What concatenations do with each operand before, and whether each primitive has become a part
   /// of such a one: set by gather_folds().

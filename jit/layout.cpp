@@ -34,7 +34,8 @@ bool same_parts(const Primitives& a, const Primitives& b) {
     if (x.origin != y.origin || x.whole != y.whole) return false;
     return x.whole || (x.node->op == y.node->op && x.node->dtype == y.node->dtype);
   };
-  return a.operands == b.operands && a.first_operand == b.first_operand && a.folds == b.folds &&
+  return a.operands == b.operands && a.same_as == b.same_as && a.first_operand == b.first_operand &&
+         a.folds == b.folds &&
          std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(), same);
 }
 

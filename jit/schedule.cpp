@@ -13,7 +13,7 @@ namespace sinter::jit {
 namespace {
 
 /// A value of columns that costs more is kept for the sections after its own.
-constexpr int dear = 6;
+constexpr int dear = 4;
 
 class Scheduler {
  public:
@@ -39,6 +39,10 @@ class Scheduler {
     planned_.reserve(members_.size());
     for (const Member& member : members_) plan_member(member);
     find_demand();
+    choose_kept();
+    find_demand();
+    for (Planned& own : planned_)
+      if (own.kept) own.buffer = builder_.row_buffer();
     for (int phase = 0; phase <= last_phase_; ++phase) {
       row_section(phase);
       column_section(phase);
@@ -59,7 +63,7 @@ class Scheduler {
   struct Planned {
     Role role{};
     int phase = 0;  ///< the column section it can first stand in, or the row section it is in
-    int cost = 0;   ///< of computing an element from memory
+    int cost = 0;   ///< of an element, from memory and what is kept
     std::uint32_t demanded = 0;  ///< the column sections something wants it in, by bit
     bool kept = false;           ///< computed once, in the first of them
     std::uint32_t buffer = 0;
@@ -112,18 +116,15 @@ class Scheduler {
     const bool reduces = info(n.op).kind == OpKind::reduction;
     Planned own;
     own.role = member.role;
-    own.cost = cost_of(n);
     own.readings.reserve(fusion_.readings[member.id].size());
     for (const Reading& reading : fusion_.readings[member.id])
       own.readings.push_back(through_casts(trace_, primitives_, fusion_, reading));
-    for (const Reading& reading : own.readings) {
-      const Operand from = reading.from;
-      if (!is_member(from)) {
-        own.cost += 1;
-        continue;
-      }
-      own.phase = std::max(own.phase, planned(from.index).phase);
-      if (is_column(from.index)) own.cost += planned(from.index).cost;
+    for (Reading& reading : own.readings) {
+      if (!is_member(reading.from)) continue;
+      // Of two members with the same value the first is read.
+      const Operand same{primitives_.same_as[reading.from.index] & 0x7fffffffu, 0};
+      if (is_member(same)) reading.from = same;
+      own.phase = std::max(own.phase, planned(reading.from.index).phase);
     }
     last_phase_ =
         std::max(last_phase_, reduces || member.role == Role::elementwise ? own.phase : 0);
@@ -131,8 +132,9 @@ class Scheduler {
     planned_.push_back(std::move(own));
   }
 
-  /// In which sections each value of columns is wanted, and which are kept from one to the next.
+  /// In which sections each value of columns is wanted.
   void find_demand() {
+    for (Planned& own : planned_) own.demanded = 0;
     for (auto member = members_.rbegin(); member != members_.rend(); ++member) {
       Planned& own = planned(member->id);
       const bool reduces = info(node(member->id).op).kind == OpKind::reduction;
@@ -142,10 +144,7 @@ class Scheduler {
       }
       if (own.role != Role::elementwise) continue;
       if (stored_[member->id]) own.demanded |= 1u << own.phase;
-      const bool several = (own.demanded & (own.demanded - 1)) != 0;
-      own.kept = several && own.cost > dear && buffers_ < kernels::loop_max_row_buffers;
-      if (own.kept) own.buffer = builder_.row_buffer();
-      buffers_ += own.kept;
+      own.kept = own.kept && is_wanted_again(own);
       const std::uint32_t first = own.demanded & (~own.demanded + 1);
       for (const Reading& reading : own.readings)
         demand(reading.from, own.kept ? first : own.demanded);
@@ -154,6 +153,31 @@ class Scheduler {
   void demand(Operand o, std::uint32_t phases) {
     if (is_member(o) && planned(o.index).role == Role::elementwise)
       planned(o.index).demanded |= phases;
+  }
+  static bool is_wanted_again(const Planned& own) {
+    return (own.demanded & (own.demanded - 1)) != 0;
+  }
+
+  /// Kept is what several sections want and would be dear to make again from what is kept before.
+  void choose_kept() {
+    int kept = 0;
+    for (std::size_t m = 0; m < members_.size(); ++m) {
+      Planned& own = planned_[m];
+      own.cost = cost_in_loop(node(members_[m].id));
+      for (const Reading& reading : own.readings) {
+        if (!is_member(reading.from)) own.cost += 1;
+        else if (is_column(reading.from.index)) own.cost += planned(reading.from.index).cost;
+      }
+      own.kept = own.role == Role::elementwise && is_wanted_again(own) && own.cost > dear &&
+                 kept < kernels::loop_max_row_buffers;
+      if (!own.kept) continue;
+      ++kept;
+      own.cost = 1;
+    }
+  }
+  /// Vectors of doubles take twice the registers.
+  static int cost_in_loop(const Node& n) {
+    return n.dtype == DType::f64 ? 2 * cost_of(n) : cost_of(n);
   }
 
   // Rows.
@@ -436,7 +460,7 @@ class Scheduler {
   const std::vector<bool>& contiguous_step_;
   LoopBuilder builder_;
   ScheduledGroup result_;
-  int last_phase_ = 0, buffers_ = 0;
+  int last_phase_ = 0;
   std::vector<Planned> planned_;  // of each of members_
   std::map<InputKey, Emitted> row_inputs_, column_inputs_;
   std::map<PrimitiveId, std::pair<ValueId, ValueId>> ranges_;

@@ -4,6 +4,8 @@
 #include <bit>
 #include <vector>
 
+#include "jit/reading.h"
+
 namespace sinter::jit {
 namespace {
 
@@ -69,6 +71,14 @@ bool is_unique(const Primitive& primitive) {
   return node.payload != nullptr || (primitive.whole && !node.slots().empty());
 }
 
+/// Whether it is more than numbers, which may be the same now and differ next time.
+bool reads_data(const Primitives& primitives, PrimitiveId i) {
+  const auto operands = primitives.operands_of(i);
+  return std::any_of(operands.begin(), operands.end(), [&](Operand o) {
+    return o.leaf || !is_inlined(*primitives.steps[o.index].node);
+  });
+}
+
 bool is_reduction(Op op) { return info(op).kind == OpKind::reduction; }
 
 }  // namespace
@@ -78,9 +88,11 @@ void simplify(const Trace& trace, Primitives& primitives) {
   // The number of each value: what has the same value comes with the same number.
   std::vector<std::uint32_t> number(primitives.steps.size());
   std::vector<Operand> instead(primitives.steps.size());
+  primitives.same_as.resize(primitives.steps.size());
   for (PrimitiveId i = 0; i < primitives.steps.size(); ++i) {
     const Primitive& primitive = primitives.steps[i];
     number[i] = i;
+    primitives.same_as[i] = i;
     instead[i] = {i & 0x7fffffffu, 0};
     for (std::uint32_t k = primitives.first_operand[i]; k < primitives.first_operand[i + 1]; ++k)
       if (!primitives.operands[k].leaf)
@@ -96,6 +108,7 @@ void simplify(const Trace& trace, Primitives& primitives) {
     for (const Operand o : primitives.operands_of(i))
       meanings.add(o.leaf ? -2 - std::int64_t{o.index} : std::int64_t{number[o.index]});
     number[i] = meanings.end(i);
+    if (reads_data(primitives, i)) primitives.same_as[i] = number[i];
     if (is_reduction(node.op)) instead[i] = {number[i] & 0x7fffffffu, 0};
   }
   for (std::size_t i = 0; i < trace.steps.size(); ++i)
