@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "jit/fuse_candidate.h"
 #include "jit/fuse_fit.h"
@@ -51,6 +53,9 @@ class Fuser {
       if (candidate == Fusion::alone || candidate == home) continue;
       if (home == Fusion::alone) {
         if (join(i, candidate)) home = candidate;
+      } else if (reading.axes.empty()) {
+        // For one number there is nothing to gain, and what reads one group would wait for both.
+        continue;
       } else if (const auto refusal = merge(fusion_, fitting_, order_, i, home, candidate)) {
         refuse(*refusal);
       }
@@ -75,7 +80,7 @@ class Fuser {
     if (group.members.size() == most_members) return refused("the group is full");
     const Fit fit = fitting_.fit(i, g);
     if (!fit.refusal.empty()) return refused(fit.refusal);
-    if (reading_count(g, i) > most_readings) return refused("it would read too many values");
+    if (reads_too_many(g, i)) return refused("it would read too many values");
     if (!fitting_.members_fit(group, fit.rows, fit.axes) ||
         (fit.role != Role::cast_sum && !fitting_.readings_fit(i, fit.rows, fit.axes)))
       return refused("a value is broadcast along some of several columns");
@@ -113,13 +118,20 @@ class Fuser {
     return name;
   }
 
-  /// How many values from outside the group would read with the primitive in it.
-  std::size_t reading_count(std::uint32_t g, PrimitiveId i) const {
-    std::size_t count = fusion_.readings[i].size();
-    for (const Member& member : fusion_.groups[g].members)
-      for (const Reading& reading : fusion_.readings[member.id])
-        count += !fitting_.is_member(reading.from, g);
-    return count;
+  /// Whether the group would read too many values from memory with the primitive in it.
+  bool reads_too_many(std::uint32_t g, PrimitiveId i) const {
+    std::vector<std::pair<std::uint32_t, Axes>> values;
+    const auto collect = [&](PrimitiveId reader) {
+      for (const auto& [from, axes, casts] : fusion_.readings[reader])
+        if (from.leaf || (!fitting_.is_member(from, g) && !is_inlined(node(from.index))))
+          values.emplace_back(from.index << 1 | from.leaf, axes);
+    };
+    collect(i);
+    for (const Member& member : fusion_.groups[g].members) collect(member.id);
+    if (values.size() <= most_readings) return false;
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    return values.size() > most_readings;
   }
 
   /// One op alone has its own kernel.

@@ -17,14 +17,14 @@ using Results = std::vector<Tensor>;
 /// The parts of cross_entropy that its gradient shares; operands start at input `first`.
 class Rows {
  public:
-  Rows(const CompositeContext& c, std::size_t first) : at_(c.where) {
-    const Tensor& targets = c.inputs[first + 1];
+  Rows(const CompositeContext& c, std::size_t first)
+      : targets_(c.inputs[first + 1]), ignored_(c.integer(0)), at_(c.where) {
     reduction = static_cast<Reduction>(c.fixed(0));
     smoothing = c.real(1);
     classes = c.inputs[first].shape().back();
-    counts = not_equal(targets, c.integer(0), at_);
+    counts = not_equal(targets_, ignored_, at_);
     // Ignored rows are replaced before anything is computed: NaN there would spread.
-    target = where(counts, targets, 0, at_);
+    target = where(counts, targets_, 0, at_);
     const Tensor logits = where(unsqueeze(counts, -1, at_), c.wide(first), 0.0, at_);
     distance = sub(logits, detach(amax(logits, {-1}, true, at_), at_), at_);
     exponential = exp(distance, at_);
@@ -38,11 +38,13 @@ class Rows {
   Tensor weighted(const Tensor& a, const Tensor& by) const {
     return by.defined() ? mul(a, by, at_) : a;
   }
-  /// The weights of the rows that count, summed.
+  /// The weights of the rows that count, summed. Made of the targets alone and not of `counts`, so
+  /// that it can be computed before the rows, and these in one kernel with what it divides.
   Tensor total_weight() const {
-    const Tensor one = full({}, 1, distance.dtype(), at_);
-    return sum(where(counts, target_weight.defined() ? target_weight : one, 0.0, at_), {}, false,
-               at_);
+    const Tensor own_counts = not_equal(targets_, ignored_, at_);
+    const Tensor own = weight.defined() ? take(weight, where(own_counts, targets_, 0, at_), 0, at_)
+                                        : full({}, 1, distance.dtype(), at_);
+    return sum(where(own_counts, own, 0.0, at_), {}, false, at_);
   }
 
   Reduction reduction;
@@ -53,6 +55,8 @@ class Rows {
   Tensor weight, target_weight;         // [classes], [n...]; not defined without weights
 
  private:
+  const Tensor& targets_;
+  std::int64_t ignored_;
   Where at_;
 };
 
