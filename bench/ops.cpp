@@ -1,12 +1,10 @@
 // ops: what calling costs. Prints the host's time a node for recording, finding the program and
-// letting go, and the time of single ops at the sizes of the small captioner.
+// letting go, the time of single ops, and how near their kernels come to what they could reach.
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -16,7 +14,8 @@
 
 #include "bench/instruction_counter.h"
 #include "bench/median.h"
-#include "models/adam.h"
+#include "bench/op_case.h"
+#include "bench/reach.h"
 #include "models/arguments.h"
 
 namespace sinter {
@@ -87,22 +86,6 @@ HostCost measure_host(int rounds, int repeats) {
   return cost;
 }
 
-struct OpCase {
-  std::string name;
-  std::function<std::vector<Tensor>()> run;  // results to be evaluated
-};
-
-double microseconds(const OpCase& op, int repeats) {
-  std::vector<double> times;
-  for (int i = 0; i < repeats + 3; ++i) {
-    const Clock::time_point start = Clock::now();
-    const std::vector<Tensor> results = op.run();
-    results[0].evaluate();
-    if (i >= 3) times.push_back(nanoseconds_since(start) / 1e3);
-  }
-  return median(times);
-}
-
 std::vector<OpCase> op_cases(std::int64_t rows, std::int64_t width) {
   Generator generator(1);
   const auto random = [&](const Shape& shape) { return normal(shape, generator).evaluate(); };
@@ -131,26 +114,35 @@ std::vector<OpCase> op_cases(std::int64_t rows, std::int64_t width) {
   };
 }
 
-/// A step of Adam over `count` parameters of the shape, whose gradients stay as they are.
-OpCase adam_case(const std::string& name, std::size_t count, const Shape& shape) {
-  Generator generator(1);
-  std::vector<Variable> parameters;
-  std::vector<Tensor> gradients;
-  for (std::size_t i = 0; i < count; ++i) {
-    parameters.emplace_back(normal(shape, generator).evaluate(), fmt::format("p{}", i));
-    gradients.push_back(normal(shape, generator).evaluate());
-  }
-  const auto adam = std::make_shared<models::Adam>(parameters, models::AdamOptions{});
-  return {name, [=] {
-            adam->step(gradients);
-            return std::vector{parameters[0].value()};
-          }};
-}
-
 std::vector<OpCase> adam_cases() {
   return {adam_case("Adam, 12 tensors of a million", 12, {1024, 1024}),
           adam_case("Adam, 200 tensors of 60000", 200, {300, 200}),
           adam_case("Adam, 200 tensors of 512", 200, {512})};
+}
+
+void print_ops(std::int64_t rows, std::int64_t width, int repeats, bool json,
+               nlohmann::ordered_json& report) {
+  std::vector<OpCase> ops = op_cases(rows, width);
+  for (OpCase& op : adam_cases()) ops.push_back(std::move(op));
+  for (const OpCase& op : ops) {
+    const double us = microseconds(op, repeats);
+    report["microseconds"][op.name] = us;
+    if (!json) fmt::print("{:<30}{:>12.1f} us\n", op.name, us);
+  }
+}
+
+void print_reach(std::int64_t rows, std::int64_t width, int repeats, bool json,
+                 nlohmann::ordered_json& report) {
+  for (const Reach& reach : measure_reach(rows, width, repeats)) {
+    report["reach"][reach.name] = {{"microseconds", reach.microseconds},
+                                   {"gb_s", reach.rate},
+                                   {"copy_gb_s", reach.copy_rate},
+                                   {"cached_gb_s", reach.cached_rate},
+                                   {"share", reach.share()}};
+    if (!json)
+      fmt::print("{:<30}{:>7.1f} GB/s; a copy {:.1f}, in cache {:.1f}: {:.0f} % of the lower\n",
+                 reach.name, reach.rate, reach.copy_rate, reach.cached_rate, 100 * reach.share());
+  }
 }
 
 int run(std::span<const char* const> arguments) {
@@ -189,13 +181,8 @@ int run(std::span<const char* const> arguments) {
   if (!json && !host.record_instructions)
     fmt::print("host, instructions a node: this machine does not count them for programs\n");
   if (!host_only) {
-    std::vector<OpCase> ops = op_cases(rows, width);
-    for (OpCase& op : adam_cases()) ops.push_back(std::move(op));
-    for (const OpCase& op : ops) {
-      const double us = microseconds(op, repeats);
-      report["microseconds"][op.name] = us;
-      if (!json) fmt::print("{:<30}{:>12.1f} us\n", op.name, us);
-    }
+    print_ops(rows, width, repeats, json, report);
+    print_reach(rows, width, repeats, json, report);
   }
   if (json) fmt::print("{}\n", report.dump());
   return 0;

@@ -92,7 +92,7 @@ SINTER_INLINE V logical_not(const V& a) {
 /// a where c is not 0, else b; NaN counts as not 0.
 template <class V>
 SINTER_INLINE V where(const V& c, const V& a, const V& b) {
-  return select(is_true(c), a, b);
+  return select(is_true(c), settled(a), settled(b));
 }
 
 /// The larger one; NaN if either is. Of zeros +0 is the larger, so that the order of the operands

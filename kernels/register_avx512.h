@@ -138,6 +138,14 @@ SINTER_INLINE I64Reg reg_multiply_even(I32Reg a, I32Reg b) {
 }
 #endif
 
+/// A load that is a part of a masked instruction is not fetched ahead by some processors: from
+/// memory it takes twice as long. So the compiler shall not make one of a load and a selection.
+template <class R>
+SINTER_INLINE R reg_settled(R x) {
+  asm("" : "+v"(x));
+  return x;
+}
+
 /// `low` where x < low, `high` where x > high; the operand order keeps NaN.
 SINTER_INLINE F32Reg reg_clamp(F32Reg x, F32Reg low, F32Reg high) {
   return reg_max(low, reg_min(high, x));

@@ -58,6 +58,12 @@ SINTER_INLINE std::int64_t select(bool mask, std::int64_t a, std::int64_t b) {
   return mask ? a : b;
 }
 SINTER_INLINE bool any(bool mask) { return mask; }
+
+/// `x`, from where a load of it is no part of another instruction; vectors may differ.
+template <class V>
+SINTER_INLINE V settled(const V& x) {
+  return x;
+}
 SINTER_INLINE bool both(bool a, bool b) { return a && b; }
 SINTER_INLINE bool either(bool a, bool b) { return a || b; }
 

@@ -252,6 +252,13 @@ SINTER_INLINE Vec<T> select(const MaskOf<T>& mask, const Vec<T>& a, const Vec<Li
   return by_register<Vec<T>>(SINTER_EACH(reg_select(r...)), mask, a, b);
 }
 
+#if defined SINTER_AVX512
+template <class T>
+SINTER_INLINE Vec<T> settled(const Vec<T>& x) {
+  return by_register<Vec<T>>(SINTER_EACH(reg_settled(r...)), x);
+}
+#endif
+
 template <class T>
 SINTER_INLINE Vec<T> fma(const Vec<T>& a, const Vec<Like<T>>& b, const Vec<Like<T>>& c) {
   return by_register<Vec<T>>(SINTER_EACH(reg_fma(r...)), a, b, c);
