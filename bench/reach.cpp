@@ -55,30 +55,32 @@ std::vector<MovingCase> moving_cases(std::int64_t width) {
   };
 }
 
-/// The time of one copy of `bytes` / 2, which moves `bytes`, by as many threads as ops use.
+/// The time of one copy of `bytes` / 2, which moves `bytes`, by as many threads as ops use. This
+/// thread is one of them: were it to wait for the others only, it might be woken too late to see
+/// them begin.
 double copy_microseconds(double bytes, int repeats) {
   const auto parts = static_cast<std::size_t>(threads());
   const std::size_t each = static_cast<std::size_t>(bytes) / 2 / parts;
   std::vector<std::vector<char>> from(parts, std::vector<char>(each, 1)), to = from;
-  std::barrier step(static_cast<std::ptrdiff_t>(parts) + 1);
-  std::vector<std::thread> copying;
-  for (std::size_t part = 0; part < parts; ++part)
-    copying.emplace_back([&, part] {
-      for (int i = 0; i < repeats; ++i) {
-        step.arrive_and_wait();
-        std::memcpy(to[part].data(), from[part].data(), each);
-        step.arrive_and_wait();
-      }
+  std::barrier step(static_cast<std::ptrdiff_t>(parts));
+  const auto copy = [&](std::size_t part) {
+    step.arrive_and_wait();
+    std::memcpy(to[part].data(), from[part].data(), each);
+    step.arrive_and_wait();
+  };
+  std::vector<std::thread> others;
+  for (std::size_t part = 1; part < parts; ++part)
+    others.emplace_back([&, part] {
+      for (int i = 0; i < repeats; ++i) copy(part);
     });
   using Clock = std::chrono::steady_clock;
   std::vector<double> times;
   for (int i = 0; i < repeats; ++i) {
-    step.arrive_and_wait();
     const Clock::time_point start = Clock::now();
-    step.arrive_and_wait();
+    copy(0);
     times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
   }
-  for (std::thread& thread : copying) thread.join();
+  for (std::thread& thread : others) thread.join();
   return median(times);
 }
 
