@@ -127,7 +127,10 @@ Fit Fitting::fit_elements(PrimitiveId i, const Group& group, int depth, int cove
 bool Fitting::is_cast_sum(PrimitiveId i, const Reading& sum) const {
   const Node& n = node(i);
   const int depth = wide_sizes(n.shape).rank();
-  return n.op == Op::cast && is_floating(n.dtype) && sum.axes.is_range(0, depth);
+  // It is made from the sum before that is rounded, so rounding may not come between.
+  const DType dtype = node(sum.from.index).dtype;
+  return n.op == Op::cast && is_floating(n.dtype) && compute_dtype(dtype) == dtype &&
+         sum.axes.is_range(0, depth);
 }
 
 /// Whether the value is made from elements in memory of each column: where it is, the index is

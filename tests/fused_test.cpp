@@ -213,6 +213,15 @@ TEST_CASE("fused: a target's logit is dropped as it is in its row") {
   CHECK(bytes_at(Level::eager, record) == bytes_at(Level::fused, record));
 }
 
+TEST_CASE("fused: a sum over rows is rounded before it is cast to a wider type") {
+  const Tensor x = cast(made({7, 5}, 1), bf16).evaluate();
+  const auto record = [&] {
+    const Tensor total = sum(tanh(x), {0});
+    return std::vector{total, cast(total, f32), cast(total, f64), cast(cast(total, f32), bf16)};
+  };
+  CHECK(bytes_at(Level::eager, record) == bytes_at(Level::fused, record));
+}
+
 TEST_CASE("fused: one thread and two give the same bits") {
   const Tensor x = made({700, 90}, 1), g = made({700, 90}, 2);
   const auto record = [&] {
