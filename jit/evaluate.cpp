@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "jit/execute.h"
+#include "jit/forms.h"
 #include "jit/guard.h"
 #include "jit/inspect.h"
 #include "jit/kernel_cache.h"
@@ -112,15 +113,15 @@ std::vector<bool> find_donated(const jit::Trace& trace, const WrittenVariables& 
   return donated;
 }
 
-jit::Outcome run(const jit::Program& program, const jit::Trace& trace,
-                 const WrittenVariables& written, const jit::Inspectors& inspectors) {
+jit::Outcome run(const jit::Program& program, const std::optional<jit::Form>& form,
+                 const jit::Trace& trace, const WrittenVariables& written,
+                 const jit::Inspectors& inspectors) {
   const jit::Observers observers = inspectors.observers();
   const std::vector<bool> donated = inspectors.may_refuse()
                                         ? std::vector<bool>(trace.leaves.size(), false)
                                         : find_donated(trace, written);
   std::optional<jit::Outcome> outcome;
-  if (program.lowered)
-    outcome = jit::run_plan(*program.lowered, program, trace, donated, observers);
+  if (form) outcome = jit::run_plan(*form, program, trace, donated, observers);
   if (!outcome) outcome = jit::execute(program, trace, donated, observers);
   inspectors.finish();
   return *std::move(outcome);
@@ -181,15 +182,22 @@ std::exception_ptr run_pipeline(const std::vector<NodeRef>& roots,
     record.stages = {{"linearise", linearise_time}, {"match", match_time}};
     jit::LoweringRecord* const recorded = wanted.trace_directory.empty() ? nullptr : &record;
     jit::Program built = jit::build_program(trace, how);
-    if (how == Level::fused) built.lowered = jit::lower(trace, recorded);
+    if (how == Level::fused)
+      if (auto lowered = jit::lower(trace, recorded))
+        built.forms = std::make_shared<jit::Forms>(std::move(lowered));
     program = state.programs.add(std::move(built), trace);
     if (recorded)
       report = jit::report_program(wanted.trace_directory, how, *program, trace, written, record);
   }
   watch.lap(statistics.build_ns);
+  std::optional<jit::Form> form;
+  if (program->forms) form = program->forms->find(trace);
+  watch.lap(statistics.match_ns);
+  if (program->forms && !form) form = program->forms->add(trace, program->id);
+  watch.lap(statistics.build_ns);
 
   const jit::Inspectors inspectors(wanted, trace, report, record);
-  jit::Outcome outcome = run(*program, trace, written, inspectors);
+  jit::Outcome outcome = run(*program, form, trace, written, inspectors);
   watch.lap(statistics.execute_ns);
   std::exception_ptr failed_write;
   if (outcome.first_fresh) failed_write = find_failed_write(trace, outcome, written);

@@ -20,19 +20,27 @@ Layouts::Layouts(Layout first, const Plan& plan, const Trace& trace) {
   add(std::move(first), plan, trace);
 }
 
-const PlanLayout* Layouts::find(const Trace& trace, const Plan& plan) {
-  const std::vector<std::int64_t> key = layout_key(trace);
+const PlanLayout* Layouts::find(const std::vector<std::int64_t>& key) {
   for (std::size_t i = layouts_.size(); i-- > 0;) {
     if (layouts_[i]->layout.key != key) continue;
     const auto found = layouts_.begin() + static_cast<std::ptrdiff_t>(i);
     std::rotate(found, found + 1, layouts_.end());
     return layouts_.back().get();
   }
-  Layout made = make_layout(trace);
+  return nullptr;
+}
+
+const PlanLayout* Layouts::take(Layout& made, const Plan& plan, const Trace& trace) {
   if (!same_parts(layouts_.back()->layout.primitives, made.primitives)) return nullptr;
   if (layouts_.size() == most_layouts) layouts_.erase(layouts_.begin());
   add(std::move(made), plan, trace);
   return layouts_.back().get();
+}
+
+const PlanLayout* Layouts::find(const Trace& trace, const Plan& plan) {
+  if (const PlanLayout* known = find(layout_key(trace))) return known;
+  Layout made = make_layout(trace);
+  return take(made, plan, trace);
 }
 
 void Layouts::add(Layout layout, const Plan& plan, const Trace& trace) {

@@ -2,6 +2,7 @@
 /// Layouts: the sizes a Plan has run with lately, and where its values lie in memory for each.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -22,8 +23,13 @@ class Layouts {
   /// Takes the one the Plan was made from, of this trace.
   Layouts(Layout first, const Plan& plan, const Trace& trace);
 
-  /// The layout for the trace, whose own nodes are not in it: they are the current trace's. Null
-  /// where its composites have other parts than the Plan's.
+  /// The layout with the key, or null. The trace's own nodes are not in it: they are the current
+  /// trace's.
+  const PlanLayout* find(const std::vector<std::int64_t>& key);
+  /// Keeps a layout whose composites have the Plan's parts. \return null for one with other parts,
+  /// which is left as it is.
+  const PlanLayout* take(Layout& made, const Plan& plan, const Trace& trace);
+  /// The layout for the trace; null where its composites have other parts than the Plan's.
   const PlanLayout* find(const Trace& trace, const Plan& plan);
 
  private:

@@ -27,7 +27,7 @@ struct SizeConstraint {
   }
 };
 
-struct Lowered;
+class Forms;
 
 inline constexpr std::uint32_t never_dies = UINT32_MAX;
 
@@ -54,7 +54,7 @@ struct Program {
   /// before.
   std::size_t fallible_steps = 0;
   /// At the level fused how the same is done in fewer kernels; null where it is not.
-  std::shared_ptr<const Lowered> lowered;
+  std::shared_ptr<Forms> forms;
 };
 
 Program build_program(const Trace& trace, Level level);

@@ -36,7 +36,7 @@ std::string head_lines(Level level, const Program& program, const Trace& trace,
                       {"process", ::getpid()},
                       {"program", program.id},
                       {"level", to_string(level)},
-                      {"fused", program.lowered != nullptr},
+                      {"fused", program.forms != nullptr},
                       {"leaves", trace.leaves.size()},
                       {"steps", trace.steps.size()},
                       {"cpu", cpu::to_string(set)},
@@ -57,7 +57,7 @@ std::string all_lines(Level level, const Program& program, const Trace& trace,
     const LiveValues values(record.lowered->plan, laid->layout, trace);
     lines += primitive_lines(trace, laid->layout.primitives) + fusion_lines(values, record) +
              kernel_lines(record);
-    if (program.lowered) return lines + plan_lines(values, laid->memory);
+    if (program.forms) return lines + plan_lines(values, laid->memory);
   }
   return lines + plan_lines(program, trace);
 }

@@ -1,7 +1,5 @@
 #include "jit/run_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "jit/group_launch.h"
@@ -13,7 +11,6 @@
 #include "kernels/elementwise.h"
 #include "kernels/reduce.h"
 #include "runtime/element.h"
-#include "runtime/log.h"
 #include "runtime/results.h"
 
 namespace sinter::jit {
@@ -320,20 +317,9 @@ class PlanRun {
 
 }  // namespace
 
-std::optional<Outcome> run_plan(const Lowered& lowered, const Program& program, const Trace& trace,
+std::optional<Outcome> run_plan(const Form& form, const Program& program, const Trace& trace,
                                 const std::vector<bool>& donated, Observers observers) {
-  const PlanLayout* layout = lowered.layouts.find(trace, lowered.plan);
-  if (!layout) {
-    if (log_enabled(LogChannel::perf_hints))
-      write_log(
-          {LogChannel::perf_hints,
-           fmt::format("program {}", program.id),
-           "a number of a composite (label smoothing) is 0, or is not, unlike when the program was "
-           "built: the level eager runs",
-           {}});
-    return std::nullopt;
-  }
-  return PlanRun(lowered.plan, *layout, program, trace, donated, observers).run();
+  return PlanRun(form.lowered->plan, *form.layout, program, trace, donated, observers).run();
 }
 
 }  // namespace sinter::jit

@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "jit/execute.h"
-#include "jit/lower.h"
+#include "jit/forms.h"
 #include "jit/observer.h"
 
 namespace sinter::jit {
 
-/// Runs the operations of the plan in order. `donated` is as for execute, and values come out by
-/// the numbers of `program`. \return nothing where an operation failed before memory of a Variable
-/// was overwritten, or the plan does not serve the trace: then the level eager tells what is wrong,
+/// Runs the operations of the plan in order, with the Layout for the trace. `donated` is as for
+/// execute, and values come out by the numbers of `program`. \return nothing where an operation
+/// failed before memory of a Variable was overwritten: then the level eager tells what is wrong,
 /// and computes the rest.
-std::optional<Outcome> run_plan(const Lowered& lowered, const Program& program, const Trace& trace,
+std::optional<Outcome> run_plan(const Form& form, const Program& program, const Trace& trace,
                                 const std::vector<bool>& donated, Observers observers = {});
 
 }  // namespace sinter::jit

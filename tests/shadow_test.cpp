@@ -74,7 +74,7 @@ std::string with_wrong_kernel(const Tensor& root, float value, Look look) {
   jit::Layouts layouts(jit::make_layout(trace), plan, trace);
   const jit::Lowered changed{std::move(plan), std::move(layouts)};
   try {
-    look(changed, program, trace);
+    look(jit::Form{&changed, changed.layouts.find(trace, changed.plan)}, program, trace);
   } catch (const InternalError& error) {
     return error.what();
   }
@@ -82,10 +82,10 @@ std::string with_wrong_kernel(const Tensor& root, float value, Look look) {
 }
 
 std::string shadowed(const Tensor& root, float value) {
-  return with_wrong_kernel(root, value, [](const auto& lowered, const auto& program, auto& trace) {
+  return with_wrong_kernel(root, value, [](const auto& form, const auto& program, auto& trace) {
     jit::Shadow shadow;
     jit::Observer* const observers[] = {&shadow};
-    jit::run_plan(lowered, program, trace, std::vector<bool>(trace.leaves.size()), observers);
+    jit::run_plan(form, program, trace, std::vector<bool>(trace.leaves.size()), observers);
   });
 }
 
@@ -182,14 +182,14 @@ TEST_CASE("shadow: the report of a launch expects what its kernel should have gi
   const Tensor x = floats({0, 1, 2, 3, 4, 5, 6, 7});
   const Tensor root = x * 2 + 0.25;
   const std::string error =
-      with_wrong_kernel(root, -1, [&](const auto& lowered, const auto& program, auto& trace) {
+      with_wrong_kernel(root, -1, [&](const auto& form, const auto& program, auto& trace) {
         jit::LoweringRecord record;
-        record.kernels.push_back({{}, {}, lowered.plan.groups[0].function});
+        record.kernels.push_back({{}, {}, form.lowered->plan.groups[0].function});
         jit::LaunchReport report(directory.path().string(), record);
         jit::Shadow shadow(
             [&](const auto& given, const auto& meant) { report.expect(given, meant); });
         jit::Observer* const observers[] = {&report, &shadow};
-        jit::run_plan(lowered, program, trace, std::vector<bool>(trace.leaves.size()), observers);
+        jit::run_plan(form, program, trace, std::vector<bool>(trace.leaves.size()), observers);
       });
   if (error.empty()) return;
   CHECK(contains(error, "it gives -1 "));
@@ -205,11 +205,11 @@ TEST_CASE("finite check: a NaN that the level eager does not give is no fault of
   const Tensor x = floats({0, 1, 2, 3, 4, 5, 6, 7});
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::string error =
-      with_wrong_kernel(exp(x) + 1, nan, [](const auto& lowered, const auto& program, auto& trace) {
+      with_wrong_kernel(exp(x) + 1, nan, [](const auto& form, const auto& program, auto& trace) {
         jit::FiniteCheck check(trace);
         jit::Observer* const observers[] = {&check};
         const std::vector<bool> donated(trace.leaves.size());
-        REQUIRE_FALSE(jit::run_plan(lowered, program, trace, donated, observers));
+        REQUIRE_FALSE(jit::run_plan(form, program, trace, donated, observers));
         jit::execute(program, trace, donated, observers);
         check.finish();
       });

@@ -61,6 +61,7 @@ jit_order = [
     ["memory_plan"],
     ["layouts", "traffic"],
     ["lower"],
+    ["forms"],
     ["program"],
     ["guard"],
     ["execute", "run_plan"],
