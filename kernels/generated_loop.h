@@ -98,9 +98,13 @@ class Elements {
   SINTER_INLINE RowValue load() const { return one(first_); }
   /// Lanes beyond the row are numbers that do no harm.
   SINTER_INLINE Compute load(Columns at) const {
-    if (at.is_whole()) [[likely]]
-      return to(Stored::load(first_ + at.first), Compute());
-    return load_part(first_ + at.first, at.left);
+    const Element* from = first_ + at.first;
+    Element padded[vector_size];
+    if (!at.is_whole()) [[unlikely]] {
+      copy_part(from, at.left, padded);
+      from = padded;
+    }
+    return to(Stored::load(from), Compute());
   }
   SINTER_INLINE Compute load_strided(Columns at) const {
     Element gathered[vector_size] = {};
@@ -173,11 +177,13 @@ class Elements {
       return first_lane(to(Stored::load(same), Compute()));
     }
   }
-  [[gnu::noinline]] static Compute load_part(const Element* from, std::ptrdiff_t count) {
-    if constexpr (compute_in_memory) return load_first(from, count, RowValue(0));
-    Element padded[vector_size] = {};
-    __builtin_memcpy(padded, from, static_cast<std::size_t>(count) * sizeof(Element));
-    return to(Stored::load(padded), Compute());
+  /// With zeros behind.
+  [[gnu::noinline]] static void copy_part(const Element* from, std::ptrdiff_t count, Element* to) {
+    if constexpr (compute_in_memory) {
+      load_first(from, count, RowValue(0)).store(to);
+    } else {
+      for (std::ptrdiff_t i = 0; i < vector_size; ++i) to[i] = i < count ? from[i] : Element(0);
+    }
   }
   template <class V>
   [[gnu::noinline]] static void store_part(V x, Element* to, std::ptrdiff_t count) {
