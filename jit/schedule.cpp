@@ -104,9 +104,15 @@ class Scheduler {
     const Role role = planned(i).role;
     return role == Role::elementwise || role == Role::column_sum;
   }
-  bool lies_along_columns(const Reading& reading) const {
-    return std::any_of(reading.axes.begin(), reading.axes.end(),
-                       [&](int axis) { return axis >= group_.rows; });
+  /// How many of the columns' axes a value lies along.
+  int column_count(const Reading& reading) const {
+    return static_cast<int>(std::count_if(reading.axes.begin(), reading.axes.end(),
+                                          [&](int axis) { return axis >= group_.rows; }));
+  }
+  bool lies_along_columns(const Reading& reading) const { return column_count(reading) != 0; }
+  /// Several columns are walked as one, along which such a value has no stride.
+  bool lies_along_some_columns(const Reading& reading) const {
+    return lies_along_columns(reading) && column_count(reading) != group_.axes - group_.rows;
   }
 
   // What is done when.
@@ -117,8 +123,10 @@ class Scheduler {
     Planned own;
     own.role = member.role;
     own.readings.reserve(fusion_.readings[member.id].size());
-    for (const Reading& reading : fusion_.readings[member.id])
-      own.readings.push_back(through_casts(trace_, primitives_, fusion_, reading));
+    for (const Reading& reading : fusion_.readings[member.id]) {
+      Reading seen = through_casts(trace_, primitives_, fusion_, reading);
+      own.readings.push_back(lies_along_some_columns(seen) ? reading : std::move(seen));
+    }
     for (Reading& reading : own.readings) {
       if (!is_member(reading.from)) continue;
       // Of two members with the same value the first is read.

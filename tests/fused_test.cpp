@@ -136,6 +136,17 @@ TEST_CASE("fused: numbers that composites carry may change, and what they are ma
   }
 }
 
+TEST_CASE("fused: what a cast reads is broadcast along some of several columns") {
+  for (const DType dtype : tested) {
+    CAPTURE(to_string(dtype));
+    const Tensor row = made({5}, 1, dtype), column = made({3, 1}, 2, dtype);
+    for (const Tensor& x : {row, column}) {
+      const auto record = [&] { return std::vector{mean(expand(x, {3, 5}), {0, 1}, true)}; };
+      CHECK(bytes_at(Level::eager, record) == bytes_at(Level::fused, record));
+    }
+  }
+}
+
 TEST_CASE("fused: what is no neighbour in memory is read right") {
   const Tensor x = made({4, 6, 8}, 1);
   for (const auto& view : std::vector<std::function<Tensor()>>{
