@@ -48,8 +48,10 @@ SINTER_INLINE F64Reg reg_fma(F64Reg a, F64Reg b, F64Reg c) {
   return __builtin_convertvector(reinterpret_cast<F64Reg>(odd), F32HalfReg);
 }
 
-/// a * b + c rounded once, without an instruction for it. The product is exact in double.
-SINTER_INLINE F32Reg reg_fma(F32Reg a, F32Reg b, F32Reg c) {
+/// a * b + c rounded once, without an instruction for it. The product is exact in double. A call:
+/// polynomials have so many of them that a kernel with a few functions took half a minute to
+/// compile on a busy machine, three times as long as with calls.
+[[gnu::noinline]] inline F32Reg reg_fma(F32Reg a, F32Reg b, F32Reg c) {
   const F64Reg product_low = reg_widen_low(a) * reg_widen_low(b), c_low = reg_widen_low(c);
   const F64Reg product_high = reg_widen_high(a) * reg_widen_high(b), c_high = reg_widen_high(c);
   const F64Reg low = product_low + c_low, high = product_high + c_high;
