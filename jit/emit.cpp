@@ -185,8 +185,8 @@ class Emitter {
     switch (s.kind) {
       case StatementKind::load: return fmt::format("e{}.load{}(at)", s.index, strided(s));
       case StatementKind::fetch:
-        return fmt::format("e{0}.{1}(a, {0}, v{2}, at)", s.index,
-                           values_[a].of_row ? "fetch" : "gather", a);
+        if (!values_[a].of_row) return fmt::format("e{0}.gather(a, {0}, v{1}, at)", s.index, a);
+        return fmt::format("e{0}.fetch{1}(a, {0}, v{2}, at)", s.index, strided(s), a);
       case StatementKind::recall: return fmt::format("b{}.recall(at)", s.index);
       case StatementKind::coordinate: return fmt::format("coordinate(a, row, {}, at)", s.index);
       case StatementKind::is_match: return fmt::format("v{}.in<{}>(at)", a, value_type(s.compute));

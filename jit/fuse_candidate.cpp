@@ -19,6 +19,12 @@ bool is_last_axis(const Node& node, const Shape& from) {
   return node.fixed()[0] == from.rank() - 1 && node.shape.back() == 1 && from.back() != 1;
 }
 
+/// Of a take: whether several indices pick slices along the first axis.
+bool takes_slices(const Node& node, const Shape& indices) {
+  const int axes = wide_sizes(indices).rank();
+  return node.fixed()[0] == 0 && axes > 0 && wide_sizes(node.shape).rank() > axes;
+}
+
 }  // namespace
 
 bool is_fold(Op op) { return op == Op::sum || op == Op::prod || op == Op::amax || op == Op::amin; }
@@ -31,6 +37,7 @@ bool may_join(const Trace& trace, const Primitives& primitives, PrimitiveId i) {
     if (is_empty(shape_of(trace, primitives, o))) return false;
   if (is_elementwise(n) || n.op == Op::random_uniform) return true;
   if (n.op == Op::gather) return is_last_axis(n, shape_of(trace, primitives, operands[0]));
+  if (n.op == Op::take) return takes_slices(n, shape_of(trace, primitives, operands[1]));
   return is_fold(n.op) && n.fixed()[0] != 0;
 }
 

@@ -59,6 +59,7 @@ Fit Fitting::fit(PrimitiveId i, std::uint32_t g) {
   const int depth = wide_sizes(reader_shape(trace_, primitives_, i)).rank();
   if (is_fold(node(i).op)) return fit_fold(i, group, depth, covered);
   if (node(i).op == Op::gather) return fit_gather(i, g);
+  if (node(i).op == Op::take) return fit_take(i, g, depth, covered);
   return fit_elements(i, group, depth, covered);
 }
 
@@ -67,6 +68,7 @@ std::optional<Fit> Fitting::fit_alone(PrimitiveId i) const {
   Fit fit;
   fit.axes = wide_sizes(reader_shape(trace_, primitives_, i)).rank();
   if (is_fold(node(i).op) && !divide(i, fit)) return std::nullopt;
+  if (node(i).op == Op::take) fit.rows = index_axes(i);
   return readings_fit(i, fit.rows, fit.axes) ? std::optional(fit) : std::nullopt;
 }
 
@@ -102,9 +104,31 @@ Fit Fitting::fit_gather(PrimitiveId i, std::uint32_t g) const {
   const Reading& from = fusion_.readings[i][0];
   const bool of_row = is_member(from.from, g) && static_cast<int>(from.axes.size()) == group.axes &&
                       (group.rows < 0 || group.rows == group.axes - 1);
-  if (!of_row || !reads_memory(from.from.index, group.axes))
+  const bool takes = std::any_of(group.members.begin(), group.members.end(),
+                                 [&](const Member& m) { return node(m.id).op == Op::take; });
+  if (!of_row || takes || !reads_memory(from.from.index, group.axes))
     return {"it does not pick from a row of the group"};
   return {{}, Role::pick_column, group.axes, group.axes - 1};
+}
+
+/// The axes of a take's indices, which are the rows.
+int Fitting::index_axes(PrimitiveId i) const {
+  return wide_sizes(shape(primitives_.operands_of(i)[1])).rank();
+}
+
+Fit Fitting::fit_take(PrimitiveId i, std::uint32_t g, int depth, int covered) {
+  const Group& group = fusion_.groups[g];
+  if (is_member(fusion_.readings[i][0].from, g)) return {"it takes from a value of the group"};
+  if (std::any_of(group.members.begin(), group.members.end(),
+                  [](const Member& member) { return member.role == Role::pick_column; }))
+    return {"what it takes would be picked from"};
+  Fit fit = fit_elements(i, group, depth, covered);
+  if (!fit.refusal.empty()) return fit;
+  const int rows = index_axes(i);
+  if (fit.axes != depth || (fit.rows >= 0 && fit.rows != rows))
+    return {"its indices are not those of rows"};
+  fit.rows = rows;
+  return fit;
 }
 
 Fit Fitting::fit_elements(PrimitiveId i, const Group& group, int depth, int covered) {

@@ -50,6 +50,8 @@ class Fitting {
   bool divide(PrimitiveId i, Fit& fit) const;
   Fit fit_fold(PrimitiveId i, const Group& group, int depth, int covered) const;
   Fit fit_gather(PrimitiveId i, std::uint32_t group) const;
+  int index_axes(PrimitiveId i) const;
+  Fit fit_take(PrimitiveId i, std::uint32_t group, int depth, int covered);
   Fit fit_elements(PrimitiveId i, const Group& group, int depth, int covered);
   bool is_cast_sum(PrimitiveId i, const Reading& sum) const;
   bool reads_memory(PrimitiveId i, int axes) const;

@@ -44,10 +44,10 @@ void join_axes(std::vector<LaidOperand>& operands, Dims& sizes, int& rows, bool 
 }
 
 Strides strides_in_space(const Shape& shape, const Strides& strides, const std::vector<int>& axes,
-                         int space_axes) {
+                         int space_axes, int first) {
   Strides in_space = Strides::filled(space_axes, 0);
   std::size_t wide = 0;
-  for (int axis = 0; axis < shape.rank(); ++axis)
+  for (int axis = first; axis < shape.rank(); ++axis)
     if (shape[axis] != 1) in_space[axes[wide++]] = strides[axis];
   return in_space;
 }
@@ -80,8 +80,9 @@ Launch make_launch(const ScheduledGroup& group, const Dims& space,
     access.base = laid[k].base;
     for (int axis = 0; axis < rows; ++axis) access.row_strides[axis] = laid[k].strides[axis];
     access.column_stride = rows < sizes.rank() ? laid[k].strides[rows] : 0;
-    access.index_stride = access.column_stride;
-    access.index_extent = picked_columns;
+    const bool taken = group.operands[k].taken;
+    access.index_stride = taken ? laid[k].index_stride : access.column_stride;
+    access.index_extent = taken ? laid[k].index_extent : picked_columns;
     if (group.operands[k].kind == LoopOperand::Kind::block_sums) {
       access.sums_rows = true;
       access.row_strides[0] = launch.columns;

@@ -13,11 +13,13 @@ namespace sinter::jit {
 struct LaidOperand {
   void* base = nullptr;
   Strides strides;
+  std::int64_t index_stride = 0, index_extent = 0;  ///< of what is taken by an index
 };
 
-/// The strides along the axes of a space of a value of this shape, which lies along `axes` of it.
+/// The strides along the axes of a space of a value of this shape, whose axes from `first` on lie
+/// along `axes` of it.
 Strides strides_in_space(const Shape& shape, const Strides& strides, const std::vector<int>& axes,
-                         int space_axes);
+                         int space_axes, int first = 0);
 
 /// Whether the columns can be walked as one axis by this operand, and as its kernel expects.
 bool fits_columns(const ScheduledGroup& group, const Dims& space, std::size_t operand,

@@ -85,7 +85,25 @@ Reading read_through(const Trace& trace, const Primitives& primitives, const Sha
   return reading;
 }
 
+namespace {
+
+/// A slice of the table for each index: the axes of the indices come first.
+std::vector<Reading> readings_of_take(const Trace& trace, const Primitives& primitives,
+                                      PrimitiveId i) {
+  const Operand table = primitives.operands_of(i)[0], indices = primitives.operands_of(i)[1];
+  const Shape& of_table = shape_of(trace, primitives, table);
+  const Shape& of_indices = shape_of(trace, primitives, indices);
+  Reading slices{table, {}};
+  int axis = wide_sizes(of_indices).rank();
+  for (int k = 1; k < of_table.rank(); ++k)
+    if (of_table[k] != 1) slices.axes.push_back(axis++);
+  return {slices, read_through(trace, primitives, of_indices, indices)};
+}
+
+}  // namespace
+
 std::vector<Reading> readings_of(const Trace& trace, const Primitives& primitives, PrimitiveId i) {
+  if (primitives.steps[i].node->op == Op::take) return readings_of_take(trace, primitives, i);
   std::vector<Reading> readings;
   const auto operands = primitives.operands_of(i);
   readings.reserve(operands.size());

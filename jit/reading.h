@@ -28,7 +28,8 @@ Reading read_through(const Trace& trace, const Primitives& primitives, const Sha
 const Shape& reader_shape(const Trace& trace, const Primitives& primitives, PrimitiveId i);
 
 /// What the primitive reads, operand by operand. Of a reduction and of gather the axes are those of
-/// what is reduced or picked from.
+/// what is reduced or picked from. The table of a take along its first axis has no entry for that
+/// one: an index says where along it a slice lies.
 std::vector<Reading> readings_of(const Trace& trace, const Primitives& primitives, PrimitiveId i);
 
 /// For each primitive what has its elements, seen through such views: itself, where it is none.

@@ -172,16 +172,24 @@ class PlanRun {
     const Shape& own = values_.shape(operand.value);
     const DType type = schedule.loop.accesses[k].dtype;
     const auto in_space = [&](const Strides& strides) {
-      return strides_in_space(own, strides, operand.axes, schedule.axes);
+      return strides_in_space(own, strides, operand.axes, schedule.axes, operand.taken ? 1 : 0);
     };
     switch (operand.kind) {
       case LoopOperand::Kind::coordinate: return {nullptr, in_space(contiguous_strides(own))};
       case LoopOperand::Kind::read: {
         const ConstView view = values_.view(operand.value);
         LaidOperand laid{const_cast<void*>(view.data), in_space(view.strides)};
-        if (fits_columns(schedule, space, k, laid.strides)) return laid;
-        temporaries_.push_back(packed(view));
-        return {address(temporaries_.back(), type), in_space(temporaries_.back().strides)};
+        Strides strides = view.strides;
+        if (!fits_columns(schedule, space, k, laid.strides)) {
+          temporaries_.push_back(packed(view));
+          strides = temporaries_.back().strides;
+          laid = {address(temporaries_.back(), type), in_space(strides)};
+        }
+        if (operand.taken) {
+          laid.index_stride = strides[0];
+          laid.index_extent = own[0];
+        }
+        return laid;
       }
       case LoopOperand::Kind::block_sums: {
         std::byte* const sums = arena_->data() + block_sums_.front();

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "jit/cost.h"
-#include "jit/loop_builder.h"
+#include "jit/schedule_arguments.h"
 #include "kernels/loop_arguments.h"
 #include "runtime/error.h"
 
@@ -27,7 +27,8 @@ class Scheduler {
         stored_(stored),
         contiguous_leaf_(contiguous_leaf),
         contiguous_step_(contiguous_step),
-        builder_(name_of(primitives, group)) {
+        builder_(name_of(primitives, group)),
+        arguments_(builder_) {
     std::copy_if(group.members.begin(), group.members.end(), std::back_inserter(members_),
                  [](const Member& member) { return member.role != Role::cast_sum; });
   }
@@ -48,6 +49,8 @@ class Scheduler {
       column_section(phase);
     }
     row_section(last_phase_ + 1);
+    result_.operands = arguments_.take_operands();
+    result_.slots = arguments_.take_slots();
     if (result_.operands.size() > kernels::loop_max_accesses) return std::nullopt;
     result_.loop = builder_.finish();
     result_.in_place = last_phase_ == 0 && !result_.can_fail;
@@ -115,6 +118,17 @@ class Scheduler {
     return lies_along_columns(reading) && column_count(reading) != group_.axes - group_.rows;
   }
 
+  /// The reading with casts made on the way, where columns walked as one show what is cast so.
+  Reading seen(const Reading& reading) const {
+    Reading through = through_casts(trace_, primitives_, fusion_, reading);
+    return lies_along_some_columns(through) ? reading : through;
+  }
+
+  /// Whether it is what a take takes from.
+  bool is_table(PrimitiveId i, const Reading& reading) const {
+    return node(i).op == Op::take && &reading == fusion_.readings[i].data();
+  }
+
   // What is done when.
 
   void plan_member(const Member& member) {
@@ -123,10 +137,8 @@ class Scheduler {
     Planned own;
     own.role = member.role;
     own.readings.reserve(fusion_.readings[member.id].size());
-    for (const Reading& reading : fusion_.readings[member.id]) {
-      Reading seen = through_casts(trace_, primitives_, fusion_, reading);
-      own.readings.push_back(lies_along_some_columns(seen) ? reading : std::move(seen));
-    }
+    for (const Reading& reading : fusion_.readings[member.id])
+      own.readings.push_back(is_table(member.id, reading) ? reading : seen(reading));
     for (Reading& reading : own.readings) {
       if (!is_member(reading.from)) continue;
       // Of two members with the same value the first is read.
@@ -214,22 +226,17 @@ class Scheduler {
     for (const Member& member : members_) {
       const Node& n = node(member.id);
       if (n.op == Op::random_uniform) {
-        const ValueId seed = number(member.id, 0, DType::i64),
-                      draw = number(member.id, 1, DType::i64);
+        const ValueId seed = arguments_.number(member.id, 0, DType::i64),
+                      draw = arguments_.number(member.id, 1, DType::i64);
         planned(member.id).draw = {seed, draw};
       }
       for (const Reading& reading : planned(member.id).readings) {
         if (is_member(reading.from)) continue;
         if (!reading.from.leaf && node(reading.from.index).op == Op::arange)
-          range_numbers(reading.from.index);
+          arguments_.range(reading.from.index);
         if (!lies_along_columns(reading)) load_of_row(reading);
       }
     }
-  }
-
-  ValueId number(PrimitiveId primitive, std::uint32_t slot, DType compute) {
-    result_.slots.push_back({primitive, slot});
-    return builder_.number(builder_.argument(compute));
   }
 
   void load_of_row(const Reading& reading) {
@@ -240,10 +247,11 @@ class Scheduler {
   Emitted inlined_of_row(const Reading& reading) {
     const DType dtype = dtype_of(trace_, primitives_, reading.from);
     if (!reading.from.leaf && node(reading.from.index).op == Op::constant)
-      return {number(reading.from.index, 0, compute_dtype(dtype)), dtype};
+      return {arguments_.number(reading.from.index, 0, compute_dtype(dtype)), dtype};
     if (!reading.from.leaf && is_inlined(node(reading.from.index)))
-      return {range(reading, builder_.coordinate(coordinate(reading))), dtype};
-    return {builder_.load(access(LoopOperand::Kind::read, reading, dtype, Columns::contiguous)),
+      return {range(reading, builder_.coordinate(arguments_.position(reading))), dtype};
+    return {builder_.load(
+                arguments_.memory(LoopOperand::Kind::read, reading, dtype, Columns::contiguous)),
             dtype};
   }
 
@@ -273,10 +281,11 @@ class Scheduler {
     if (!lies_along_columns(reading)) return row_value(reading);
     const DType dtype = dtype_of(trace_, primitives_, reading.from);
     if (!reading.from.leaf && is_inlined(node(reading.from.index))) {
-      const ValueId first = builder_.coordinate(coordinate(reading));
+      const ValueId first = builder_.coordinate(arguments_.position(reading));
       return converted({range(reading, builder_.apply(Op::add, first, place)), dtype}, reading);
     }
-    const std::uint32_t from = access(LoopOperand::Kind::read, reading, dtype, columns_of(reading));
+    const std::uint32_t from =
+        arguments_.memory(LoopOperand::Kind::read, reading, dtype, columns_of(reading));
     return converted({builder_.fetch(from, place), dtype}, reading);
   }
 
@@ -309,10 +318,10 @@ class Scheduler {
     const ValueId wide = in_compute(value, compute_dtype(value.dtype));
     if (own.role == Role::column_sum) {
       const Reading total{{i & 0x7fffffffu, 0}, axes_between(group_.rows, group_.axes)};
-      const std::uint32_t sums =
-          access(LoopOperand::Kind::block_sums, total, compute_dtype(n.dtype), Columns::contiguous);
+      const std::uint32_t sums = arguments_.memory(LoopOperand::Kind::block_sums, total,
+                                                   compute_dtype(n.dtype), Columns::contiguous);
       builder_.add_rows(wide, sums);
-      result_.operands[sums].totals = totals_of(i);
+      arguments_.operand(sums).totals = totals_of(i);
       return;
     }
     planned(i).sum = Emitted{builder_.reduce(n.op, wide), compute_dtype(value.dtype)};
@@ -347,10 +356,9 @@ class Scheduler {
     if (known != column_inputs_.end()) return known->second;
     const DType dtype = dtype_of(trace_, primitives_, reading.from);
     const bool ranged = !reading.from.leaf && is_inlined(node(reading.from.index));
-    const ValueId value =
-        ranged
-            ? range(reading, builder_.coordinate(coordinate(reading)))
-            : builder_.load(access(LoopOperand::Kind::read, reading, dtype, columns_of(reading)));
+    const ValueId value = ranged ? range(reading, builder_.coordinate(arguments_.position(reading)))
+                                 : builder_.load(arguments_.memory(LoopOperand::Kind::read, reading,
+                                                                   dtype, columns_of(reading)));
     return column_inputs_.emplace(key, converted({value, dtype}, reading)).first->second;
   }
 
@@ -380,9 +388,11 @@ class Scheduler {
     if (n.op == Op::random_uniform) {
       const int depth = planned(i).role == Role::row ? group_.rows : group_.axes;
       const auto [seed, draw] = planned(i).draw;
-      const std::uint32_t place = coordinate({{i & 0x7fffffffu, 0}, axes_between(0, depth)});
+      const std::uint32_t place =
+          arguments_.position({{i & 0x7fffffffu, 0}, axes_between(0, depth)});
       return {builder_.uniform(place, seed, draw, column), DType::f32};
     }
+    if (n.op == Op::take) return taken(readings[0], operand(readings[1]));
     std::array<Emitted, 3> read{};
     DType joined = DType::i64;
     for (std::size_t k = 0; k < readings.size(); ++k) {
@@ -394,6 +404,16 @@ class Scheduler {
     for (std::size_t k = 0; k < readings.size(); ++k) values[k] = in_compute(read[k], joined);
     const ValueId value = builder_.apply(n.op, values[0], values[1], values[2]);
     return {in_dtype({value, joined}, n.dtype), n.dtype};
+  }
+
+  /// The element of a slice of the table.
+  Emitted taken(const Reading& table, const Emitted& index) {
+    result_.can_fail = true;
+    const DType dtype = dtype_of(trace_, primitives_, table.from);
+    const std::uint32_t from =
+        arguments_.memory(LoopOperand::Kind::read, table, dtype, columns_of(table));
+    arguments_.operand(from).taken = true;
+    return {builder_.fetch(from, in_compute(index, DType::i64)), dtype};
   }
 
   ValueId in_compute(const Emitted& a, DType compute) {
@@ -408,21 +428,14 @@ class Scheduler {
   ValueId range(const Reading& reading, ValueId place) {
     // Their start and step are numbers of the user's.
     const PrimitiveId i = reading.from.index;
-    const ValueId steps = builder_.apply(Op::mul, place, range_numbers(i).second);
-    return builder_.cast(builder_.apply(Op::add, steps, range_numbers(i).first), node(i).dtype);
+    const ValueId steps = builder_.apply(Op::mul, place, arguments_.range(i).second);
+    return builder_.cast(builder_.apply(Op::add, steps, arguments_.range(i).first), node(i).dtype);
   }
-  std::pair<ValueId, ValueId> range_numbers(PrimitiveId i) {
-    const auto known = ranges_.find(i);
-    if (known != ranges_.end()) return known->second;
-    const ValueId start = number(i, 0, DType::i64), step = number(i, 1, DType::i64);
-    return ranges_.emplace(i, std::pair(start, step)).first->second;
-  }
-
   void store(PrimitiveId i, const Emitted& value, int axes) {
     if (!stored_[i]) return;
     const Reading own{{i & 0x7fffffffu, 0}, axes_between(0, axes)};
-    builder_.store(value.value,
-                   access(LoopOperand::Kind::written, own, node(i).dtype, Columns::contiguous));
+    builder_.store(value.value, arguments_.memory(LoopOperand::Kind::written, own, node(i).dtype,
+                                                  Columns::contiguous));
   }
 
   static std::uint32_t key_of(Operand o) { return o.index << 1 | o.leaf; }
@@ -441,23 +454,6 @@ class Scheduler {
     return lies && reading.axes.back() == group_.axes - 1 ? Columns::contiguous : Columns::strided;
   }
 
-  std::uint32_t access(LoopOperand::Kind kind, const Reading& reading, DType dtype,
-                       Columns columns) {
-    const auto key = std::tuple(kind, key_of(reading.from), reading.axes);
-    const auto known = accesses_.find(key);
-    if (known != accesses_.end()) return known->second;
-    result_.operands.push_back({kind, reading.from, {reading.axes.begin(), reading.axes.end()}});
-    return accesses_.emplace(key, builder_.memory(dtype, columns)).first->second;
-  }
-  std::uint32_t coordinate(const Reading& reading) {
-    const auto key = std::tuple(LoopOperand::Kind::coordinate, key_of(reading.from), reading.axes);
-    const auto known = accesses_.find(key);
-    if (known != accesses_.end()) return known->second;
-    result_.operands.push_back(
-        {LoopOperand::Kind::coordinate, reading.from, {reading.axes.begin(), reading.axes.end()}});
-    return accesses_.emplace(key, builder_.position()).first->second;
-  }
-
   const Trace& trace_;
   const Primitives& primitives_;
   const Fusion& fusion_;
@@ -467,12 +463,11 @@ class Scheduler {
   const std::vector<bool>& contiguous_leaf_;
   const std::vector<bool>& contiguous_step_;
   LoopBuilder builder_;
+  LoopArgumentList arguments_;
   ScheduledGroup result_;
   int last_phase_ = 0;
   std::vector<Planned> planned_;  // of each of members_
   std::map<InputKey, Emitted> row_inputs_, column_inputs_;
-  std::map<PrimitiveId, std::pair<ValueId, ValueId>> ranges_;
-  std::map<std::tuple<LoopOperand::Kind, std::uint32_t, Axes>, std::uint32_t> accesses_;
 };
 
 }  // namespace

@@ -26,6 +26,9 @@ struct LoopOperand {
   /// Of block_sums, the primitives that get the sums of all rows, each in its dtype: the column_sum
   /// and its casts, where something outside of the group reads them.
   std::vector<PrimitiveId> totals = {};
+  /// Of what is read, whether an index says where along the value's first axis, which `axes` has no
+  /// entry for.
+  bool taken = false;
 };
 
 /// Where a number of the loop comes from: a slot of a primitive.

@@ -121,6 +121,10 @@ class Elements {
   SINTER_INLINE Compute fetch(const LoopArguments& a, int access, RowI64 index, Columns at) const {
     return Elements(first_ + checked(a, access, index), access_).load(at);
   }
+  SINTER_INLINE Compute fetch_strided(const LoopArguments& a, int access, RowI64 index,
+                                      Columns at) const {
+    return Elements(first_ + checked(a, access, index), access_).load_strided(at);
+  }
   /// With an index for each column.
   SINTER_INLINE Compute gather(const LoopArguments& a, int access, const VecI& index,
                                Columns at) const {

@@ -100,6 +100,57 @@ TEST_CASE("fused: dropout, the residual and layer_norm after it are one kernel")
   });
 }
 
+TEST_CASE("fused: an embedding, what is added to it and the norm after it are one kernel") {
+  for (const DType dtype : tested) {
+    CAPTURE(to_string(dtype));
+    const Tensor table = made({50, 24}, 1, dtype), places = made({7, 24}, 2, dtype);
+    const Tensor tokens =
+        from_host(Integers{3, 49, 0, 7, 7, 1, 12, 48, 2, 5, 5, 9, 30, 31}, {2, 7});
+    check_fused(1, [&] { return std::vector{embedding(table, tokens) + places}; });
+    check_fused(1, [&] {
+      const Tensor x = embedding(table, tokens) + places;
+      return std::vector{layer_norm(x, made({24}, 3, dtype), made({24}, 4, dtype)), x};
+    });
+    // What is computed of a row says where the row is.
+    check_fused(1, [&] { return std::vector{exp(take(table, minimum(tokens + 1, 40), 0)) * 2}; });
+  }
+}
+
+TEST_CASE("fused: what is taken lies as it lies, and may be taken from a value") {
+  const Tensor table = made({6, 9, 10}, 1), flat = made({30, 20}, 2);
+  const Tensor tokens = from_host(Integers{3, 0, 5, 5}, {4}), one = from_host(Integers{2}, {1});
+  int number = 0;
+  const auto check_same = [&](const Recorded& record) {
+    ++number;
+    CAPTURE(number);
+    CHECK(bytes_at(Level::eager, record) == bytes_at(Level::fused, record));
+  };
+  check_same([&] { return std::vector{take(table, tokens, 0) * 2 + 1}; });
+  check_same([&] { return std::vector{sum(take(table, tokens, 0) * 2, {1, 2}) + 1}; });
+  check_same([&] { return std::vector{sum(take(table, tokens, 0) * 2, {0}) + 1}; });
+  check_same([&] { return std::vector{take(permute(table, {0, 2, 1}), tokens, 0) * 2 + 1}; });
+  check_same([&] { return std::vector{take(transpose(flat), tokens, 0) * 2 + 1}; });
+  check_same([&] { return std::vector{take(table, tokens, 1) * 2 + 1}; });
+  check_same([&] { return std::vector{take(table, one, 0) * 2 + 1}; });
+  check_same([&] { return std::vector{take(exp(flat), tokens, 0) * sum(exp(flat)) + 1}; });
+  check_same([&] { return std::vector{take(flat * 2, tokens, 0) + slice(flat * 2, 0, 0, 1)}; });
+  check_same([&] {
+    const Tensor x = softmax(take(flat, tokens, 0) * 2, 1);
+    return std::vector{gather(x, 1, from_host(Integers{1, 2, 19, 0}, {4, 1})) + 1, x};
+  });
+}
+
+TEST_CASE("fused: an index of an embedding that is out of range is the fault it is at eager") {
+  const Tensor table = made({5, 16}, 1), tokens = from_host(Integers{0, 4, 5, 1}, {4});
+  std::vector<std::string> messages;
+  for (const Level level : {Level::eager, Level::fused}) {
+    const AtLevel at(level);
+    messages.push_back(usage_message([&] { (embedding(table, tokens) * 2 + 1).evaluate(); }));
+  }
+  CHECK(contains(messages[0], "index 5 is out of range for 5"));
+  CHECK(messages[0] == messages[1]);
+}
+
 TEST_CASE("fused: one program serves other sizes, other numbers and other draws") {
   struct Sizes {
     std::int64_t rows, columns;

@@ -174,6 +174,10 @@ class Elements {
   SINTER_INLINE Compute fetch(const LoopArguments& a, int access, const VecI& index, At at) const {
     return element(first_ + checked(a, access, index) + at.column);
   }
+  SINTER_INLINE Compute fetch_strided(const LoopArguments& a, int access, const VecI& index,
+                                      At at) const {
+    return gather(a, access, index, at);
+  }
   /// With an index for each column.
   SINTER_INLINE Compute gather(const LoopArguments& a, int access, const VecI& index, At at) const {
     return element(first_ + checked(a, access, index) + at.column * column_stride_);
