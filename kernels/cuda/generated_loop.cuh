@@ -240,8 +240,8 @@ SINTER_INLINE VecI coordinate(const LoopArguments& a, const Row& row, int access
   return row.offset[access] + at.column * a.accesses[access].column_stride;
 }
 
-/// The column of the row in which start + step * coordinate is `value`, if there is one. Coordinates
-/// are those of an access that differ from column to column; step is not 0.
+/// The column of the row in which start + step * coordinate is `value`, if there is one.
+/// Coordinates are those of an access that differ from column to column; step is not 0.
 class Match {
  public:
   SINTER_INLINE Match(const LoopArguments& a, const Row& row, int access, const VecI& value,
