@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <set>
 
 #include "jit/emit.h"
 #include "jit/live_values.h"
@@ -96,10 +97,21 @@ void log_loops(const std::vector<Built>& loops) {
     write_log({LogChannel::schedule, built.loop->name, to_string(*built.loop), {}});
 }
 
+/// The ops that kernels of the library compute.
+std::size_t count_library_kernels(const LiveValues& values) {
+  std::set<Op> ops;
+  for (const Operation& operation : values.plan().operations)
+    if (operation.group == Operation::no_group && operation.map == Operation::no_map &&
+        operation.fold == Operation::no_fold && operation.kernel.run)
+      ops.insert(values.node(operation.primitive).op);
+  return ops.size();
+}
+
 void log_plan(const Lowered& lowered, const Trace& trace) {
   const Plan& plan = lowered.plan;
   const PlanLayout& laid = *lowered.layouts.find(trace, plan);
-  const ProgramMemory memory = memory_of(LiveValues(plan, laid.layout, trace), laid.memory);
+  const LiveValues values(plan, laid.layout, trace);
+  const ProgramMemory memory = memory_of(values, laid.memory);
   const std::size_t kernels = plan.groups.size() + plan.maps.size() + plan.folds.size();
   const auto field = [](std::string key, auto number) {
     return LogField{std::move(key), fmt::to_string(number)};
@@ -108,7 +120,8 @@ void log_plan(const Lowered& lowered, const Trace& trace) {
              "plan",
              fmt::format("{} primitives became {} operations, of them {} generated kernels",
                          plan.first_value.size(), plan.operations.size(), kernels),
-             {field("bytes_moved", memory.reads() + memory.writes()),
+             {field("library_kernels", count_library_kernels(values)),
+              field("bytes_moved", memory.reads() + memory.writes()),
               field("arena_bytes", laid.memory.bytes), field("live_bytes", laid.memory.live)}});
 }
 

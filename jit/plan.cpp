@@ -10,7 +10,6 @@
 #include "jit/alias.h"
 #include "jit/fallible.h"
 #include "jit/join_maps.h"
-#include "jit/map_readers.h"
 #include "jit/plan_map.h"
 #include "jit/plan_values.h"
 #include "jit/recompute.h"
@@ -40,7 +39,6 @@ class Planner {
     find_needed();
     if (!misfits_.empty()) return std::move(misfits_);
     number_values();
-    find_readers_of_lists();
     make_operations();
     find_deaths();
     return {};
@@ -131,14 +129,6 @@ class Planner {
         plan_.bases.push_back(
             value(plan_.first_value[from.index] + static_cast<std::uint32_t>(n.fixed()[0])));
       else plan_.bases.push_back(plan_.shows[i] ? base_of(from) : value(plan_.first_value[i]));
-    }
-  }
-  void find_readers_of_lists() {
-    for (PlannedMap& planned : plan_.maps) {
-      std::vector<Source> bases;
-      for (const Operand o : planned.map.operands) bases.push_back(base_of(o));
-      planned.read_by_others =
-          read_by_others(planned.map.operands, bases, planned.map.lists(), planned.map.length);
     }
   }
   Source base_of(Operand o) const { return o.leaf ? o : plan_.bases[o.index]; }

@@ -39,7 +39,6 @@ struct PlannedMap {
   std::vector<Loop> loops;   ///< one for each way in which positions are read
   std::vector<kernels::LoopFunction> functions;
   std::vector<std::uint32_t> loop_of;  ///< of each position
-  std::vector<bool> read_by_others;    ///< as the function of that name gives it
   bool single = false;  ///< whether each position has one element, so that all can be one row
 };
 
