@@ -56,10 +56,12 @@ void HostDirectory::wait_for_all_at_exit() {
 HostDirectory::HostDirectory(const std::string& parent)
     : path_(temporary_directory(parent) + "/sinter-XXXXXX") {
   wait_for_all_at_exit();
-  if (::mkdtemp(path_.data()) == nullptr)
-    throw FileError(fmt::format("{}: the compiler needs a temporary directory (TMPDIR): {}",
-                                temporary_directory(parent), last_error()));
-  add_alive(1);
+  add_alive(1);  // first, so that a program that ends right after the next call waits for this one
+  if (::mkdtemp(path_.data()) != nullptr) return;
+  const std::string problem = last_error();
+  add_alive(-1);
+  throw FileError(fmt::format("{}: the compiler needs a temporary directory (TMPDIR): {}",
+                              temporary_directory(parent), problem));
 }
 
 HostDirectory::~HostDirectory() {
