@@ -7,6 +7,7 @@
 #include "models/adam.h"
 #include "models/captioner.h"
 #include "tests/each_level.h"
+#include "tests/log_recorder.h"
 
 namespace sinter::tests {
 namespace {
@@ -57,16 +58,13 @@ std::int64_t kernels_loaded() {
 TEST_CASE("captions of every length take two programs, and the log names size, op and line") {
   const AtLevel at(Level::fused);
   Training training;
-  std::vector<std::string> told;
-  const LogSink previous = set_log_sink([&](const LogRecord& record) {
-    if (contains(to_string(record), "of input ")) told.push_back(to_string(record));
-  });
+  const LogRecorder log;
   reset_programs();
   CHECK(training.step(4, 1) == 1);
   set_logs("recompiles");
   CHECK(training.step(4, 7) == 1);
-  set_logs("-recompiles");
-  set_log_sink(previous);
+  std::vector<std::string> told = log.texts(LogChannel::recompiles);
+  std::erase_if(told, [](const std::string& record) { return !contains(record, "of input "); });
   const std::int64_t before = kernels_loaded();
   for (std::int64_t length = 1; length <= 12; ++length) CHECK(training.step(4, length) == 0);
   for (std::int64_t length = 12; length >= 1; --length) CHECK(training.step(3, length) == 0);

@@ -8,6 +8,7 @@
 #include <sinter/sinter.h>
 
 #include "tests/each_level.h"
+#include "tests/log_recorder.h"
 
 namespace sinter::tests {
 namespace {
@@ -35,14 +36,10 @@ class Losses {
 /// What is told on perf_hints while `body` runs.
 template <typename Body>
 std::vector<std::string> hints_of(Body&& body) {
-  std::vector<std::string> told;
-  const LogSink previous =
-      set_log_sink([&](const LogRecord& record) { told.push_back(to_string(record)); });
+  const LogRecorder log;
   set_logs("perf_hints");
   body();
-  set_logs("-perf_hints");
-  set_log_sink(previous);
-  return told;
+  return log.texts(LogChannel::perf_hints);
 }
 
 template <typename Body>

@@ -16,6 +16,7 @@
 #include "jit/plan.h"
 #include "runtime/evaluate.h"
 #include "tests/each_level.h"
+#include "tests/log_recorder.h"
 
 namespace sinter::tests {
 namespace {
@@ -33,26 +34,18 @@ void with_primitives(const std::vector<Tensor>& tensors, Body&& body) {
 }
 
 /// What is written to the channel while the tensors are fused and planned.
-std::vector<LogRecord> fusion_log(const std::vector<Tensor>& tensors) {
-  std::vector<LogRecord> records;
-  const LogSink previous =
-      set_log_sink([&](const LogRecord& record) { records.push_back(record); });
+std::string fusion_log(const std::vector<Tensor>& tensors) {
+  const LogRecorder log;
   set_logs("fusion");
   with_primitives(tensors, [&](const auto& trace, const auto& primitives) {
     jit::Fusion fusion = jit::fuse(trace, primitives);
-    CHECK(std::count_if(records.begin(), records.end(), [](const LogRecord& record) {
+    CHECK(std::count_if(log.records.begin(), log.records.end(), [](const LogRecord& record) {
             return contains(record.message, "does not join");
           }) == static_cast<std::ptrdiff_t>(fusion.refused.size()));
     jit::plan(trace, primitives, std::move(fusion));
   });
-  set_logs("-fusion");
-  set_log_sink(previous);
-  return records;
-}
-
-std::string joined(const std::vector<LogRecord>& records) {
   std::string text;
-  for (const LogRecord& record : records) text += to_string(record) + "\n";
+  for (const std::string& line : log.texts(LogChannel::fusion)) text += line + "\n";
   return text;
 }
 
@@ -164,15 +157,14 @@ TEST_CASE("fuse: a search that gets too long ends") {
 
 TEST_CASE("fuse: refused merges are told with reason, op and line") {
   const Tensor a = given({8, 16}), b = given({16}), w = given({16, 16});
-  const std::string between = joined(fusion_log({[&] {
+  const std::string between = fusion_log({[&] {
     const Tensor x = exp(a);
     return x * tanh(matmul(x, w));
-  }()}));
+  }()});
   CHECK(contains(between, "mul does not join the group of exp"));
   CHECK(contains(between, "reason=what it reads beside needs the group's results"));
   CHECK(contains(between, "fuse_test.cpp:"));
-  const std::string rows =
-      joined(fusion_log({sum(layer_norm(a, b, b) * softmax(a), {0}) / exp(b)}));
+  const std::string rows = fusion_log({sum(layer_norm(a, b, b) * softmax(a), {0}) / exp(b)});
   CHECK(contains(rows, "does not join the group of"));
   CHECK(contains(rows, "reason=it reads a sum over the rows"));
 }
@@ -182,20 +174,18 @@ TEST_CASE("fuse: a group that is too much for a kernel is dissolved, and told") 
   const Tensor x = exp(given({8, 16}));
   Tensor y = x;
   for (int i = 0; i < 40; ++i) values.push_back(y = tanh(y));
-  const std::string text = joined(fusion_log(values));
+  const std::string text = fusion_log(values);
   CHECK(contains(text, "the group of exp is dissolved"));
   CHECK(contains(text, "reason=it reads and writes more than a kernel can"));
 }
 
 TEST_CASE("fuse: nothing is written where nobody listens") {
   const Tensor a = given({8, 16}), w = given({16, 16}), x = exp(a);
-  bool told = false;
-  const LogSink previous = set_log_sink([&](const LogRecord&) { told = true; });
+  const LogRecorder log;
   with_primitives({x * tanh(matmul(x, w))}, [&](const auto& trace, const auto& primitives) {
     CHECK(!jit::fuse(trace, primitives).refused.empty());
   });
-  set_log_sink(previous);
-  CHECK(!told);
+  CHECK(log.records.empty());
 }
 
 }  // namespace sinter::tests

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/each_level.h"
+#include "tests/log_recorder.h"
 
 namespace sinter::tests {
 namespace {
@@ -172,18 +173,14 @@ TEST_CASE("sizes are free unless they are 0 or 1") {
 TEST_CASE("the log names the guard that failed and the line") {
   /// What is said about `second` after `first`.
   const auto record_of = [](auto&& first, auto&& second) {
-    std::vector<LogRecord> records;
-    const LogSink previous =
-        set_log_sink([&](const LogRecord& record) { records.push_back(record); });
+    const LogRecorder log;
     set_logs("recompiles");
     reset_programs();
     first();
     second();
-    set_logs("-recompiles");
-    set_log_sink(previous);
-    REQUIRE(records.size() == 1);
-    CHECK(records[0].channel == LogChannel::recompiles);
-    return to_string(records[0]);
+    REQUIRE(log.records.size() == 1);
+    CHECK(log.records[0].channel == LogChannel::recompiles);
+    return to_string(log.records[0]);
   };
   const auto range = [](std::int64_t n) { (arange(n, f32) * 2).evaluate(); };
   const std::string smaller = record_of([&] { range(8); }, [&] { range(1); });

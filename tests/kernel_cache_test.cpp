@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <mutex>
 #include <set>
 #include <thread>
 
 #include "jit/kernel_directory.h"
 #include "jit/kernel_key.h"
 #include "runtime/error.h"
-#include "runtime/log.h"
+#include "tests/log_recorder.h"
 #include "tests/temporary_directory.h"
 #include "tests/test_kernels.h"
 
@@ -33,29 +32,19 @@ Options options_in(const TemporaryDirectory& folder) {
 /// Collects the records of the channel `cache`, warnings apart.
 class CacheLog {
  public:
-  CacheLog() {
-    set_logs("cache");
-    previous_ = set_log_sink([this](const LogRecord& record) {
-      const std::lock_guard lock(mutex_);
-      (record.channel == LogChannel::warning ? warnings : records).push_back(to_string(record));
-    });
-  }
-  ~CacheLog() {
-    set_log_sink(previous_);
-    set_logs("-all");
-  }
+  CacheLog() { set_logs("cache"); }
 
+  std::vector<std::string> records() const { return recorder_.texts(LogChannel::cache); }
+  std::vector<std::string> warnings() const { return recorder_.texts(LogChannel::warning); }
   std::ptrdiff_t count(std::string_view text) const {
-    return std::count_if(records.begin(), records.end(), [&](const std::string& record) {
+    const std::vector<std::string> all = records();
+    return std::count_if(all.begin(), all.end(), [&](const std::string& record) {
       return record.find(text) != std::string::npos;
     });
   }
 
-  std::vector<std::string> records, warnings;
-
  private:
-  std::mutex mutex_;
-  LogSink previous_;
+  tests::LogRecorder recorder_;
 };
 
 std::vector<std::filesystem::path> entries(const std::filesystem::path& folder) {
@@ -94,7 +83,7 @@ TEST_CASE("kernel cache: the process, then the disk, then the compiler") {
   CHECK(entries(folder / "cache/batches").size() == 2);
   CHECK(entries(folder / "cache/kernels").size() == 4);
   CHECK(entries(folder.path()).size() == 1);
-  CHECK(log.warnings.empty());
+  CHECK(log.warnings().empty());
 }
 
 TEST_CASE("kernel cache: only its user may enter the directory") {
@@ -165,7 +154,7 @@ TEST_CASE("kernel cache: prelude, precision and instruction set make other kerne
   }
   CHECK(load(test_prelude, "strict") == 0);
   std::set<std::string> symbols;
-  for (const std::string& record : log.records)
+  for (const std::string& record : log.records())
     if (record.find("miss: kernel=") != std::string::npos) symbols.insert(record);
   CHECK(static_cast<std::ptrdiff_t>(symbols.size()) == log.count("miss: "));
 }
@@ -200,7 +189,7 @@ TEST_CASE("kernel cache: off, or with no compiler") {
     CHECK(load_and_try(cache, 1, 1));
     CHECK(cache.statistics().misses == 1);
     CHECK(log.count("reason=SINTER_CACHE is off") == 1);
-    CHECK(log.warnings.empty());
+    CHECK(log.warnings().empty());
   }
   CHECK(entries(folder.path()).empty());
   CacheLog log;
@@ -208,8 +197,8 @@ TEST_CASE("kernel cache: off, or with no compiler") {
   KernelCache cache(options);
   for (int round = 0; round < 2; ++round)
     CHECK_FALSE(cache.load(kernels_adding(1, 1), test_prelude, "strict"));
-  REQUIRE(log.warnings.size() == 1);
-  CHECK(log.warnings[0].find("no C++ compiler on PATH") != std::string::npos);
+  REQUIRE(log.warnings().size() == 1);
+  CHECK(log.warnings()[0].find("no C++ compiler on PATH") != std::string::npos);
   options.compiler = "no-such-compiler";
   KernelCache wrong(options);
   for (int round = 0; round < 2; ++round)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "runtime/log.h"
@@ -26,10 +27,19 @@ class LogRecorder {
   LogRecorder(const LogRecorder&) = delete;
   LogRecorder& operator=(const LogRecorder&) = delete;
 
+  /// What was written to a channel, as text.
+  std::vector<std::string> texts(LogChannel channel) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> found;
+    for (const LogRecord& record : records)
+      if (record.channel == channel) found.push_back(to_string(record));
+    return found;
+  }
+
   std::vector<LogRecord> records;
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   LogSink previous_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "tests/each_level.h"
 #include "tests/inspecting.h"
+#include "tests/log_recorder.h"
 #include "tests/temporary_directory.h"
 
 namespace sinter::tests {
@@ -172,19 +173,15 @@ TEST_CASE("report: a program that fails is reported, and one that was built befo
 TEST_CASE("report: where nothing can be written the program runs, with one warning") {
   const TemporaryDirectory directory;
   write_file(directory / "file", "");
-  std::vector<std::string> warnings;
-  const LogSink before =
-      set_log_sink([&](const LogRecord& record) { warnings.push_back(record.message); });
-  {
-    const Inspecting inspecting({.trace_directory = (directory / "file" / "deeper").string()});
-    reset_programs();
-    const Tensor x = floats({1, 2, 3});
-    CHECK((x * 5).to_host<float>() == Floats{5, 10, 15});
-    CHECK((x - 5).to_host<float>() == Floats{-4, -3, -2});
-  }
-  set_log_sink(before);
-  REQUIRE(warnings.size() == 1);
-  CHECK(contains(warnings[0], "SINTER_TRACE_DIR: "));
+  const LogRecorder log;
+  const Inspecting inspecting({.trace_directory = (directory / "file" / "deeper").string()});
+  reset_programs();
+  const Tensor x = floats({1, 2, 3});
+  CHECK((x * 5).to_host<float>() == Floats{5, 10, 15});
+  CHECK((x - 5).to_host<float>() == Floats{-4, -3, -2});
+  REQUIRE(log.records.size() == 1);
+  CHECK(log.records[0].channel == LogChannel::warning);
+  CHECK(contains(log.records[0].message, "SINTER_TRACE_DIR: "));
 }
 
 }  // namespace sinter::tests

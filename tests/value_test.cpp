@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/each_level.h"
+#include "tests/log_recorder.h"
 
 namespace sinter::tests {
 
@@ -313,9 +314,7 @@ TEST_CASE("a loop that reads no loss holds no graph and no batch") {
 }
 
 TEST_CASE("a graph that nobody reads is evaluated when it has grown too large, with a record") {
-  std::vector<LogRecord> records;
-  const LogSink previous =
-      set_log_sink([&](const LogRecord& record) { records.push_back(record); });
+  const LogRecorder log;
   set_logs("perf_hints");
   const std::uint32_t id = new_region();
   Tensor x = zeros({});
@@ -324,7 +323,7 @@ TEST_CASE("a graph that nobody reads is evaluated when it has grown too large, w
     for (int j = 0; j < 500; ++j) x = x + 1;  // two nodes each
   }
   CHECK(pending_size().nodes <= 50'000);
-  CHECK(records.size() == 1);
+  CHECK(log.records.size() == 1);
   CHECK(x.item<float>() == 30'000);
   const Tensor large = zeros({1 << 20}).evaluate();
   std::vector<Tensor> held;
@@ -333,9 +332,7 @@ TEST_CASE("a graph that nobody reads is evaluated when it has grown too large, w
     for (int i = 0; i < 1100; ++i) held.push_back(sum(large));  // four MiB are pinned by each
   }
   CHECK(pending_size().nodes < 1000);
-  CHECK(records.size() == 2);
-  set_logs("-perf_hints");
-  set_log_sink(previous);
+  CHECK(log.records.size() == 2);
 }
 
 TEST_CASE("handles made and dropped on other threads") {
