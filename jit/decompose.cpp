@@ -74,7 +74,7 @@ class Decomposition {
   /// What has the value of a node: of the trace, or made before.
   Operand operand(const Node* node) const {
     const bool of_trace = node->mark == walk_;
-    if (of_trace && node->state() != NodeState::pending) return {node->index & 0x7fffffffu, 1};
+    if (of_trace && node->state() != NodeState::pending) return Operand::of_leaf(node->index);
     return of_trace ? result_.value_of[node->index] : made_[node->index];
   }
 
@@ -82,7 +82,7 @@ class Decomposition {
     result_.first_operand.push_back(static_cast<std::uint32_t>(result_.operands.size()));
     for (const NodeRef& input : node->inputs()) result_.operands.push_back(operand(input.get()));
     result_.steps.push_back({node, origin_, whole});
-    return {static_cast<std::uint32_t>(result_.steps.size() - 1) & 0x7fffffffu, 0};
+    return Operand::of_step(static_cast<std::uint32_t>(result_.steps.size() - 1));
   }
 
   /// What has each result of a composite, after its parts have become primitives.

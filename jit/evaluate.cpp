@@ -144,7 +144,7 @@ std::size_t commit(const jit::Program& program, const jit::Trace& trace,
     }
     ++computed;
     // A node with several results has no value of its own: its picks do.
-    if (!trace.kept[i] || has_several_results(node->op)) continue;
+    if (!trace.keeps_value(i)) continue;
     node->set_value(std::move(outcome.values[program.steps[i].first_value]));
     if (!trace.history[i]) node->release_inputs();
   }

@@ -113,10 +113,6 @@ class Execution {
                        : outcome_.values[value_number(source)];
   }
 
-  const Node& node_of(Source source) const {
-    return *(source.leaf ? trace_.leaves[source.index] : trace_.steps[source.index]);
-  }
-
   void run_step(std::size_t i) {
     const Node& node = *trace_.steps[i];
     const ProgramStep& step = program_.steps[i];
@@ -132,7 +128,7 @@ class Execution {
   }
 
   ConstView view(Source source) const {
-    const Node& node = node_of(source);
+    const Node& node = trace_.node(source);
     const Value& value = value_of(source);
     return {address(value, node.dtype), node.dtype, node.shape, value.strides};
   }

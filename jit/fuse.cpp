@@ -89,7 +89,7 @@ class Fuser {
       case Between::too_much: return refused("too much stands between them");
       case Between::nothing: break;
     }
-    if (fit.axes > group.axes) group.widest = {i & 0x7fffffffu, 0};
+    if (fit.axes > group.axes) group.widest = Operand::of_step(i);
     group.axes = fit.axes;
     group.rows = fit.rows;
     group.members.push_back({i, fit.role});
@@ -124,7 +124,7 @@ class Fuser {
     const auto collect = [&](PrimitiveId reader) {
       for (const auto& [from, axes, casts] : fusion_.readings[reader])
         if (from.leaf || (!fitting_.is_member(from, g) && !is_inlined(node(from.index))))
-          values.emplace_back(from.index << 1 | from.leaf, axes);
+          values.emplace_back(from.key(), axes);
     };
     collect(i);
     for (const Member& member : fusion_.groups[g].members) collect(member.id);

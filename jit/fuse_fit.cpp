@@ -194,7 +194,7 @@ bool Fitting::members_fit(const Group& group, int rows, int axes) const {
 
 Operand Fitting::space_of(PrimitiveId i) const {
   const bool reads_more = is_fold(node(i).op) || node(i).op == Op::gather;
-  return reads_more ? primitives_.operands_of(i)[0] : Operand{i & 0x7fffffffu, 0};
+  return reads_more ? primitives_.operands_of(i)[0] : Operand::of_step(i);
 }
 
 bool Fitting::same_axes(Operand a, Operand b) {

@@ -45,8 +45,7 @@ class Gatherer {
           last_reader_[o.index] = i;
         }
     for (std::size_t s = 0; s < trace_.steps.size(); ++s)
-      if (trace_.kept[s] && !has_several_results(trace_.steps[s]->op) &&
-          !primitives_.value_of[s].leaf) {
+      if (trace_.keeps_value(s) && !primitives_.value_of[s].leaf) {
         ++readers_[primitives_.value_of[s].index];
         last_reader_[primitives_.value_of[s].index] = UINT32_MAX;
       }

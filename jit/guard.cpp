@@ -26,14 +26,9 @@ std::string describe_range(const SizeConstraint& constraint) {
   return text;
 }
 
-const Node& node_of(const Trace& trace, Source source) {
-  return *(source.leaf ? trace.leaves[source.index] : trace.steps[source.index]);
-}
-
 /// The first step that reads the leaf.
 const Node& first_reader(const Trace& trace, std::uint32_t leaf) {
-  const auto read =
-      std::find(trace.sources.begin(), trace.sources.end(), Source{leaf & 0x7fffffffu, 1});
+  const auto read = std::find(trace.sources.begin(), trace.sources.end(), Source::of_leaf(leaf));
   invariant(read != trace.sources.end(), "a leaf that no step reads");
   const auto place = static_cast<std::uint32_t>(read - trace.sources.begin());
   const auto after = std::upper_bound(trace.first_source.begin(), trace.first_source.end(), place);
@@ -63,7 +58,7 @@ std::string size_difference(const Program& program, const Trace& trace, Source s
   };
   skip(trace.leaves, source.leaf ? source.index : trace.leaves.size());
   if (!source.leaf) skip(trace.steps, source.index);
-  const Shape& shape = node_of(trace, source).shape;
+  const Shape& shape = trace.node(source).shape;
   const auto kind = [](std::int64_t size) { return std::min<std::int64_t>(size, 2); };
   int axis = 0;
   while (axis + 1 < shape.rank() &&
@@ -85,15 +80,14 @@ Mismatch explain_key(const Program& program, const Trace& trace, std::size_t wor
     return {fmt::format("{} steps and {} inputs, the program has {} and {}", trace.steps.size(),
                         trace.leaves.size(), program.steps.size(), program.key[1]),
             first_line, word};
-  Source source{static_cast<std::uint32_t>((word - leaves_begin) / 2) & 0x7fffffffu, true};
+  Source source = Source::of_leaf(static_cast<std::uint32_t>((word - leaves_begin) / 2));
   bool sizes = (word - leaves_begin) % 2 == 1;
   if (word >= steps_begin) {
     const auto after = std::upper_bound(trace.first_word.begin(), trace.first_word.end(), word);
-    source = {static_cast<std::uint32_t>(after - trace.first_word.begin() - 1) & 0x7fffffffu,
-              false};
+    source = Source::of_step(static_cast<std::uint32_t>(after - trace.first_word.begin() - 1));
     sizes = word == trace.first_word[source.index] + 1;
   }
-  const Node& node = node_of(trace, source);
+  const Node& node = trace.node(source);
   const Where line = call_of(trace, source).user;
   if (sizes) return {size_difference(program, trace, source), line, word};
   constexpr std::uint32_t lifetime = 3;  // the bits of kept and history

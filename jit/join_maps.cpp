@@ -169,7 +169,7 @@ class Joiner {
         if (const auto from = picked_from(o)) maps_[number_of_[*from]].only_maps = false;
     }
     for (std::size_t s = 0; s < trace_.steps.size(); ++s) {
-      if (!trace_.kept[s] || has_several_results(trace_.steps[s]->op)) continue;
+      if (!trace_.keeps_value(s)) continue;
       const Operand o = primitives_.value_of[s];
       if (const auto from = picked_from(o)) maps_[number_of_[*from]].kept[picked_index(o)] = true;
     }

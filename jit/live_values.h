@@ -44,11 +44,6 @@ class LiveValues {
 
   /// What has the elements of an operand: a leaf, or a value, by number.
   Source base_of(Operand o) const { return o.leaf ? o : plan_.bases[o.index]; }
-  std::vector<Source> bases_of(std::span<const Operand> operands) const {
-    std::vector<Source> bases;
-    for (const Operand o : operands) bases.push_back(base_of(o));
-    return bases;
-  }
 
   const StorageRef& storage_of(Operand o) const {
     const Source base = base_of(o);

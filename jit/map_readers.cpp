@@ -9,8 +9,7 @@ namespace sinter::jit {
 std::vector<bool> read_by_others(std::span<const Source> operands, std::span<const Source> bases,
                                  std::size_t lists, std::size_t length) {
   std::vector<std::pair<std::uint32_t, std::size_t>> reads;  // operands by what they read
-  for (std::size_t s = 0; s < bases.size(); ++s)
-    reads.push_back({bases[s].index << 1 | bases[s].leaf, s});
+  for (std::size_t s = 0; s < bases.size(); ++s) reads.push_back({bases[s].key(), s});
   std::sort(reads.begin(), reads.end());
   const auto position = [&](std::size_t s) { return s < lists * length ? s % length : length; };
   const auto alike = [&](std::size_t a, std::size_t b) {

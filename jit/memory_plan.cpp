@@ -139,9 +139,8 @@ class MemoryPlanner {
     read_leaves_.clear();
     std::vector<Operand> operands = operands_of(plan_, values_.primitives(), operation);
     if (operation.group == Operation::no_group && operation.map == Operation::no_map) {
-      std::sort(operands.begin(), operands.end(), [](Operand x, Operand y) {
-        return x.leaf != y.leaf ? x.leaf < y.leaf : x.index < y.index;
-      });
+      std::sort(operands.begin(), operands.end(),
+                [](Operand x, Operand y) { return x.key() < y.key(); });
       operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
     }
     for (const Operand o : operands) {

@@ -95,7 +95,7 @@ class Planner {
       const std::vector<std::uint32_t>& given = maps_.given_by.at(*from);
       const std::uint32_t map = given[static_cast<std::size_t>(node(i).fixed()[0]) % given.size()];
       if (map == Operation::no_map) return {};
-      return {Operand{maps_.maps[map].primitive & 0x7fffffffu, 0}};
+      return {Operand::of_step(maps_.maps[map].primitive)};
     }
     const auto operands = primitives_.operands_of(i);
     return {operands.begin(), operands.end()};
@@ -117,7 +117,6 @@ class Planner {
 
   /// Values are what has to be in memory and is not shown by another.
   void number_values() {
-    const auto value = [](std::uint32_t number) { return Source{number & 0x7fffffffu, 0}; };
     for (PrimitiveId i = 0; i < primitives_.steps.size(); ++i) {
       const Node& n = node(i);
       plan_.first_value.push_back(plan_.value_count);
@@ -126,9 +125,11 @@ class Planner {
             primitives_.steps[i].whole ? static_cast<std::uint32_t>(result_count(n)) : 1;
       const Operand from = plan_.shows[i] ? primitives_.operands_of(i)[0] : Operand{};
       if (n.op == Op::pick)
-        plan_.bases.push_back(
-            value(plan_.first_value[from.index] + static_cast<std::uint32_t>(n.fixed()[0])));
-      else plan_.bases.push_back(plan_.shows[i] ? base_of(from) : value(plan_.first_value[i]));
+        plan_.bases.push_back(Source::of_step(plan_.first_value[from.index] +
+                                              static_cast<std::uint32_t>(n.fixed()[0])));
+      else
+        plan_.bases.push_back(plan_.shows[i] ? base_of(from)
+                                             : Source::of_step(plan_.first_value[i]));
     }
   }
   Source base_of(Operand o) const { return o.leaf ? o : plan_.bases[o.index]; }
@@ -209,10 +210,8 @@ class Planner {
     stored_.assign(primitives_.steps.size(), false);
     planned_of_.assign(fusion_.groups.size(), Operation::no_group);
     map_of_.assign(primitives_.steps.size(), Operation::no_map);
-    for (std::size_t i = 0; i < trace_.steps.size(); ++i) {
-      if (!trace_.kept[i] || has_several_results(trace_.steps[i]->op)) continue;
-      need(primitives_.value_of[i]);
-    }
+    for (std::size_t i = 0; i < trace_.steps.size(); ++i)
+      if (trace_.keeps_value(i)) need(primitives_.value_of[i]);
     for (auto unit = units_.rbegin(); unit != units_.rend(); ++unit) {
       if (unit->group != Fusion::alone) need_group(unit->group);
       else if (needed_[unit->primitive]) need_operands(unit->primitive);
@@ -304,7 +303,7 @@ class Planner {
   std::vector<bool> find_kept() const {
     std::vector<bool> kept(plan_.value_count, false);
     for (std::size_t i = 0; i < trace_.steps.size(); ++i) {
-      if (!trace_.kept[i] || has_several_results(trace_.steps[i]->op)) continue;
+      if (!trace_.keeps_value(i)) continue;
       const Source base = base_of(primitives_.value_of[i]);
       if (!base.leaf) kept[base.index] = true;
     }

@@ -117,7 +117,7 @@ std::vector<Operand> find_bases(const Trace& trace, const Primitives& primitives
   bases.reserve(primitives.steps.size());
   for (PrimitiveId i = 0; i < primitives.steps.size(); ++i) {
     const Node& n = *primitives.steps[i].node;
-    Operand base{i & 0x7fffffffu, 0};
+    Operand base = Operand::of_step(i);
     if (n.op == Op::expand || n.op == Op::reshape) {
       const Operand from = primitives.operands_of(i)[0];
       if (axes_through(n, shape_of(trace, primitives, from)))

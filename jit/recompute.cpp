@@ -30,7 +30,7 @@ class Recomputation {
     if (group_.axes - group_.rows > 1) return group_;
     for (const Member& member : fusion_.groups[number_].members)
       for (const Reading& reading : fusion_.readings[member.id])
-        if (!is_computed_elsewhere(reading.from)) read_.insert(key_of(reading.from));
+        if (!is_computed_elsewhere(reading.from)) read_.insert(reading.from.key());
     for (const Member& member : fusion_.groups[number_].members)
       for (const Reading& reading : fusion_.readings[member.id]) try_value(reading);
     std::sort(group_.members.begin(), group_.members.end(),
@@ -49,7 +49,6 @@ class Recomputation {
     int looks = 0;
   };
 
-  static std::uint32_t key_of(Operand o) { return o.index << 1 | o.leaf; }
   const Node& node(PrimitiveId i) const { return *primitives_.steps[i].node; }
 
   bool is_computed_elsewhere(Operand o) const {
@@ -103,7 +102,7 @@ class Recomputation {
       const Operand from = reading.from;
       if (!from.leaf && (is_inlined(node(from.index)) || has(from.index))) continue;
       const std::optional<Role> own = role_of(reading);
-      const std::uint32_t key = key_of(from);
+      const std::uint32_t key = from.key();
       const bool is_new =
           read_.count(key) == 0 &&
           std::find(attempt.read.begin(), attempt.read.end(), key) == attempt.read.end();

@@ -20,7 +20,7 @@ class Account {
 
   void begin() { now_ = {}; }
   /// An operand, by a number that is its own among all.
-  void read(std::uint64_t operand, std::int64_t bytes) {
+  void read(std::uint32_t operand, std::int64_t bytes) {
     if (read_.insert(operand).second) now_.reads += bytes;
   }
   void make(std::uint32_t value, std::int64_t bytes) {
@@ -54,11 +54,9 @@ class Account {
   std::vector<std::uint32_t> users_;
   std::int64_t held_ = 0;
   OperationMemory now_;
-  std::set<std::uint64_t> read_;
+  std::set<std::uint32_t> read_;
   ProgramMemory result_;
 };
-
-std::uint64_t number_of(Source source) { return std::uint64_t{source.index} << 1 | source.leaf; }
 
 void add_step(Account& account, const Program& program, const Trace& trace, std::size_t i) {
   const Node& node = *trace.steps[i];
@@ -70,8 +68,7 @@ void add_step(Account& account, const Program& program, const Trace& trace, std:
         node.op == Op::pick ? static_cast<std::uint32_t>(node.fixed()[0]) : 0;
     return account.show(step.first_value, program.steps[sources[0].index].first_value + picked);
   }
-  for (const Source s : sources)
-    account.read(number_of(s), bytes_of(*(s.leaf ? trace.leaves : trace.steps)[s.index]));
+  for (const Source s : sources) account.read(s.key(), bytes_of(trace.node(s)));
   for (std::uint32_t r = 0; r < step.value_count; ++r) {
     const Result result = result_of(node, r);
     account.make(step.first_value + r, bytes_of(result.dtype, result.shape));

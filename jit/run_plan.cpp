@@ -66,7 +66,7 @@ class PlanRun {
       return std::move(outcome_);
     }
     for (std::size_t i = 0; i < trace_.steps.size(); ++i)
-      if (trace_.kept[i] && !has_several_results(trace_.steps[i]->op))
+      if (trace_.keeps_value(i))
         outcome_.values[program_.steps[i].first_value] = values_.value_of(primitives_.value_of[i]);
     return std::move(outcome_);
   }

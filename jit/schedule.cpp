@@ -142,7 +142,7 @@ class Scheduler {
     for (Reading& reading : own.readings) {
       if (!is_member(reading.from)) continue;
       // Of two members with the same value the first is read.
-      const Operand same{primitives_.same_as[reading.from.index] & 0x7fffffffu, 0};
+      const Operand same = Operand::of_step(primitives_.same_as[reading.from.index]);
       if (is_member(same)) reading.from = same;
       own.phase = std::max(own.phase, planned(reading.from.index).phase);
     }
@@ -309,7 +309,7 @@ class Scheduler {
     for (const PrimitiveId i : written) store(i, *planned(i).of_column, group_.axes);
   }
 
-  static Reading whole(PrimitiveId i) { return {{i & 0x7fffffffu, 0}, {}}; }
+  static Reading whole(PrimitiveId i) { return {Operand::of_step(i), {}}; }
 
   void reduce(PrimitiveId i, int phase) {
     const Node& n = node(i);
@@ -317,7 +317,7 @@ class Scheduler {
     const Emitted value = column_value(own.readings[0], phase);
     const ValueId wide = in_compute(value, compute_dtype(value.dtype));
     if (own.role == Role::column_sum) {
-      const Reading total{{i & 0x7fffffffu, 0}, axes_between(group_.rows, group_.axes)};
+      const Reading total{Operand::of_step(i), axes_between(group_.rows, group_.axes)};
       const std::uint32_t sums = arguments_.memory(LoopOperand::Kind::block_sums, total,
                                                    compute_dtype(n.dtype), Columns::contiguous);
       builder_.add_rows(wide, sums);
@@ -333,7 +333,7 @@ class Scheduler {
     if (stored_[sum]) totals.push_back(sum);
     for (const Member& member : group_.members)
       if (member.role == Role::cast_sum && stored_[member.id] &&
-          fusion_.readings[member.id][0].from == Operand{sum & 0x7fffffffu, 0})
+          fusion_.readings[member.id][0].from == Operand::of_step(sum))
         totals.push_back(member.id);
     return totals;
   }
@@ -389,7 +389,7 @@ class Scheduler {
       const int depth = planned(i).role == Role::row ? group_.rows : group_.axes;
       const auto [seed, draw] = planned(i).draw;
       const std::uint32_t place =
-          arguments_.position({{i & 0x7fffffffu, 0}, axes_between(0, depth)});
+          arguments_.position({Operand::of_step(i), axes_between(0, depth)});
       return {builder_.uniform(place, seed, draw, column), DType::f32};
     }
     if (n.op == Op::take) return taken(readings[0], operand(readings[1]));
@@ -433,14 +433,13 @@ class Scheduler {
   }
   void store(PrimitiveId i, const Emitted& value, int axes) {
     if (!stored_[i]) return;
-    const Reading own{{i & 0x7fffffffu, 0}, axes_between(0, axes)};
+    const Reading own{Operand::of_step(i), axes_between(0, axes)};
     builder_.store(value.value, arguments_.memory(LoopOperand::Kind::written, own, node(i).dtype,
                                                   Columns::contiguous));
   }
 
-  static std::uint32_t key_of(Operand o) { return o.index << 1 | o.leaf; }
   static InputKey key_of(const Reading& reading) {
-    return {key_of(reading.from), reading.axes, reading.casts};
+    return {reading.from.key(), reading.axes, reading.casts};
   }
 
   Emitted converted(Emitted value, const Reading& reading) {

@@ -5,7 +5,7 @@ namespace sinter::jit {
 bool LoopArgumentList::Before::operator()(const Key& a, const Key& b) const {
   const auto plain = [](const Key& key) {
     const auto& [kind, value, axes] = key;
-    return std::tuple(kind, value.index << 1 | value.leaf, axes);
+    return std::tuple(kind, value.key(), axes);
   };
   return plain(a) < plain(b);
 }

@@ -93,7 +93,7 @@ void simplify(const Trace& trace, Primitives& primitives) {
     const Primitive& primitive = primitives.steps[i];
     number[i] = i;
     primitives.same_as[i] = i;
-    instead[i] = {i & 0x7fffffffu, 0};
+    instead[i] = Operand::of_step(i);
     for (std::uint32_t k = primitives.first_operand[i]; k < primitives.first_operand[i + 1]; ++k)
       if (!primitives.operands[k].leaf)
         primitives.operands[k] = instead[primitives.operands[k].index];
@@ -109,7 +109,7 @@ void simplify(const Trace& trace, Primitives& primitives) {
       meanings.add(o.leaf ? -2 - std::int64_t{o.index} : std::int64_t{number[o.index]});
     number[i] = meanings.end(i);
     if (reads_data(primitives, i)) primitives.same_as[i] = number[i];
-    if (is_reduction(node.op)) instead[i] = {number[i] & 0x7fffffffu, 0};
+    if (is_reduction(node.op)) instead[i] = Operand::of_step(number[i]);
   }
   for (std::size_t i = 0; i < trace.steps.size(); ++i)
     if (Operand& value = primitives.value_of[i];

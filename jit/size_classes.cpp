@@ -5,7 +5,7 @@
 namespace sinter::jit {
 
 std::int64_t size_of(const Trace& trace, const Axis& axis) {
-  return shape_of(trace, axis.source)[axis.axis];
+  return trace.node(axis.source).shape[axis.axis];
 }
 
 SizeClasses::SizeClasses(const Trace& trace) : leaf_count_(trace.leaves.size()) {
@@ -25,9 +25,9 @@ SizeClasses::SizeClasses(const Trace& trace) : leaf_count_(trace.leaves.size()) 
     }
   };
   for (std::uint32_t i = 0; i < trace.leaves.size(); ++i)
-    name({i & 0x7fffffffu, 1}, trace.leaves[i]->shape.rank());
+    name(Source::of_leaf(i), trace.leaves[i]->shape.rank());
   for (std::uint32_t i = 0; i < trace.steps.size(); ++i)
-    name({i & 0x7fffffffu, 0}, trace.steps[i]->shape.rank());
+    name(Source::of_step(i), trace.steps[i]->shape.rank());
 }
 
 SizeClass SizeClasses::of(Source source, int axis) const {

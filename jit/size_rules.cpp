@@ -203,10 +203,6 @@ void join_view(const Rule& rule) {
 
 }  // namespace
 
-const Shape& shape_of(const Trace& trace, Source source) {
-  return (source.leaf ? trace.leaves[source.index] : trace.steps[source.index])->shape;
-}
-
 std::size_t axis_slot(std::size_t leaf_count, Source source, int axis) {
   const std::size_t item = source.index + (source.leaf ? 0 : leaf_count);
   return item * max_rank + static_cast<std::size_t>(axis);
@@ -252,7 +248,7 @@ void SizeJoins::join_broadcast(Source from, Source to, int skipped) {
 
 void join_sizes(const SizedSteps& steps, std::uint32_t step, SizeJoins& joins) {
   const Node& node = steps.node(step);
-  const Rule rule{steps, joins, node, steps.operands_of(step), {step & 0x7fffffffu, 0}};
+  const Rule rule{steps, joins, node, steps.operands_of(step), Source::of_step(step)};
   switch (info(node.op).kind) {
     case OpKind::view: return join_view(rule);
     case OpKind::movement: return join_movement(rule);

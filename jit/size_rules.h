@@ -10,8 +10,6 @@
 
 namespace sinter::jit {
 
-const Shape& shape_of(const Trace& trace, Source source);
-
 /// What the rules are asked about: the steps of a trace, or the primitives it was taken apart into.
 class SizedSteps {
  public:

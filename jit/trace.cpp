@@ -37,7 +37,7 @@ void number_operands(Trace& trace, std::uint64_t walk) {
         node->index = static_cast<std::uint32_t>(trace.leaves.size());
         trace.leaves.push_back(node);
       }
-      trace.sources.push_back({node->index & 0x7fffffffu, leaf});
+      trace.sources.push_back(leaf ? Source::of_leaf(node->index) : Source::of_step(node->index));
     }
   }
   trace.first_source.push_back(static_cast<std::uint32_t>(trace.sources.size()));

@@ -8,6 +8,7 @@
 
 #include "runtime/graph.h"
 #include "runtime/options.h"
+#include "runtime/results.h"
 
 namespace sinter::jit {
 
@@ -15,6 +16,12 @@ namespace sinter::jit {
 struct Source {
   std::uint32_t index : 31;
   std::uint32_t leaf : 1;
+
+  static Source of_step(std::uint32_t index) { return {index & 0x7fffffffu, 0}; }
+  static Source of_leaf(std::uint32_t index) { return {index & 0x7fffffffu, 1}; }
+
+  /// A number that no other source has.
+  std::uint32_t key() const { return std::uint32_t{index} << 1 | leaf; }
 
   friend bool operator==(Source, Source) = default;
 };
@@ -44,6 +51,11 @@ struct Trace {
 
   std::span<const Source> sources_of(std::size_t step) const {
     return {sources.data() + first_source[step], first_source[step + 1] - first_source[step]};
+  }
+  const Node& node(Source source) const { return *(source.leaf ? leaves : steps)[source.index]; }
+  /// Whether the step is kept for its own value; of one with several results its picks have them.
+  bool keeps_value(std::size_t step) const {
+    return kept[step] && !has_several_results(steps[step]->op);
   }
 };
 

@@ -165,7 +165,7 @@ std::string trace_text(const Trace& trace, std::span<const NodeRef> written,
     std::vector<std::size_t> operands;
     for (const Source source : trace.sources_of(i))
       operands.push_back(source.leaf ? source.index : first + source.index);
-    if (trace.kept[i] && !has_several_results(node->op)) outputs.push_back(first + i);
+    if (trace.keeps_value(i)) outputs.push_back(first + i);
     const auto cell = std::find(written.begin(), written.end(), NodeRef(trace.steps[i]));
     const Node* old = cell == written.end()
                           ? nullptr

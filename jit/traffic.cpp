@@ -14,8 +14,6 @@ std::int64_t bytes_of(DType dtype, const Shape& shape) {
   return element_count(shape) * static_cast<std::int64_t>(item_size(dtype));
 }
 
-std::uint64_t number_of(Source source) { return std::uint64_t{source.index} << 1 | source.leaf; }
-
 /// The sums of blocks of rows, which are written and read within the operation.
 std::int64_t block_sum_bytes(const LiveValues& values, const ScheduledGroup& group) {
   std::int64_t bytes = 0;
@@ -30,9 +28,9 @@ std::int64_t block_sum_bytes(const LiveValues& values, const ScheduledGroup& gro
 OperationMemory moved_by(const LiveValues& values, const Operation& operation) {
   OperationMemory moved;
   if (is_view(operation)) return moved;
-  std::set<std::uint64_t> read;
+  std::set<std::uint32_t> read;
   for (const Operand o : operands_of(values.plan(), values.primitives(), operation))
-    if (read.insert(number_of(o)).second) moved.reads += bytes_of(values.dtype(o), values.shape(o));
+    if (read.insert(o.key()).second) moved.reads += bytes_of(values.dtype(o), values.shape(o));
   for_given(values.plan(), operation, [&](PrimitiveId i, std::uint32_t r) {
     const Result result = values.result(i, r);
     moved.writes += bytes_of(result.dtype, result.shape);

@@ -68,7 +68,8 @@ jit::Source source_of(const jit::Trace& trace, const Node* node) {
   const auto& nodes = leaf ? trace.leaves : trace.steps;
   const auto found = std::find(nodes.begin(), nodes.end(), node);
   REQUIRE(found != nodes.end());
-  return {static_cast<std::uint32_t>(found - nodes.begin()) & 0x7fffffffu, leaf};
+  const auto index = static_cast<std::uint32_t>(found - nodes.begin());
+  return leaf ? jit::Source::of_leaf(index) : jit::Source::of_step(index);
 }
 
 void check_row(const Row& row, bool alike) {
