@@ -11,7 +11,8 @@ const char* name_of(Role role) {
     case Role::elementwise: return "elementwise";
     case Role::row: return "row";
     case Role::pick_column: return "pick_column";
-    default: return "column_sum";
+    case Role::column_sum: return "column_sum";
+    default: return "cast_sum";
   }
 }
 

@@ -121,6 +121,18 @@ TEST_CASE("report: a program at the level fused, from the graph to its first run
   CHECK(read_file(folder / "launch.bin").size() == 3 * 32);  // read, and written before and after
 }
 
+TEST_CASE("report: each member of a group has its role") {
+  const TemporaryDirectory directory;
+  const Tensor x = reshape(floats({0, 1, 2, 3, 4, 5, 6, 7}), {2, 4}).evaluate();
+  const auto folder =
+      reported(directory, Level::fused, [&] { return cast(sum(exp(x), {0}), f64); });
+  const auto groups = of_kind(records(folder / "program.jsonl"), "group");
+  REQUIRE(groups.size() == 1);
+  std::vector<std::string> roles;
+  for (const Json& member : groups[0].at("members")) roles.push_back(member.at("role"));
+  CHECK(roles == std::vector<std::string>{"elementwise", "column_sum", "cast_sum"});
+}
+
 TEST_CASE("report: why merges were refused") {
   const TemporaryDirectory directory;
   const Tensor x = floats({0, 1, 2, 3}), y = reshape(floats({1, 2, 3}), {3, 1}).evaluate();
