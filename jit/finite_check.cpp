@@ -138,15 +138,10 @@ std::exception_ptr FiniteCheck::after_step(std::size_t step, std::span<const Con
 }
 
 bool FiniteCheck::after_operation(const LiveValues& values, const Operation& operation) {
-  if (operation.group != Operation::no_group) {
-    for (const PrimitiveId i : stored_by(values.plan().groups[operation.group].schedule))
-      look_at(values, i, operation);
-  } else if (operation.map != Operation::no_map) {
-    for (const Map::Result& result : values.plan().maps[operation.map].map.results)
-      if (!suspect_) look_at(values, result.primitive, operation);
-  } else if (operation.kernel.run) {
-    look_at(values, operation.primitive, operation);
-  }
+  if (operation.kind == Operation::Kind::view) return true;
+  for_given(values.plan(), operation, [&](PrimitiveId i, std::uint32_t r) {
+    if (!suspect_) look_at(values, i, r, operation);
+  });
   return !suspect_;
 }
 
@@ -162,22 +157,18 @@ std::optional<std::size_t> FiniteCheck::step_of(const Primitives& primitives, Pr
 }
 
 /// Values inside of a composite may be infinite where its result is not.
-void FiniteCheck::look_at(const LiveValues& values, PrimitiveId i, const Operation& operation) {
+void FiniteCheck::look_at(const LiveValues& values, PrimitiveId i, std::uint32_t r,
+                          const Operation& operation) {
   const std::optional<std::size_t> step = step_of(values.primitives(), i);
-  if (!step || suspect_) return;
-  for (std::uint32_t r = 0; r < values.result_count_of(i); ++r) {
-    const Result result = values.result(i, r);
-    const Value& value = values[values.plan().first_value[i] + r];
-    if (!value) continue;  // a result of a map that nothing reads
-    if (!find_not_finite({address(value, result.dtype), result.dtype, result.shape, value.strides})
-             .any())
-      continue;
-    suspect_ = {*step, operation.group == Operation::no_group
-                           ? "the kernel of " + std::string(to_string(values.node(i).op))
-                           : "the generated kernel " +
-                                 values.plan().groups[operation.group].schedule.loop.name};
-    return;
-  }
+  if (!step) return;
+  const Result result = values.result(i, r);
+  const Value& value = values[values.plan().first_value[i] + r];
+  const NotFinite found =
+      find_not_finite({address(value, result.dtype), result.dtype, result.shape, value.strides});
+  if (!found.any()) return;
+  suspect_ = {*step, operation.is_generated()
+                         ? "the generated kernel " + name_of(values.plan(), operation)
+                         : "the kernel of " + std::string(to_string(values.node(i).op))};
 }
 
 void FiniteCheck::finish() const {

@@ -48,7 +48,9 @@ class FiniteCheck final : public Observer {
   };
 
   std::optional<std::size_t> step_of(const Primitives& primitives, PrimitiveId i);
-  void look_at(const LiveValues& values, PrimitiveId i, const Operation& operation);
+  /// At result `r` of the primitive, which the operation has given.
+  void look_at(const LiveValues& values, PrimitiveId i, std::uint32_t r,
+               const Operation& operation);
   Kinds read_by(std::size_t step);
   Kinds of_leaf(std::size_t leaf);
 

@@ -140,7 +140,7 @@ class Joiner {
   }
 
   void find_maps() {
-    number_of_.assign(primitives_.steps.size(), none);
+    number_of_.assign(primitives_.steps.size(), Maps::none);
     for (PrimitiveId i = 0; i < primitives_.steps.size(); ++i) {
       if (node(i).op != Op::foreach_map || can_fail(node(i))) continue;
       Map map = make_map(primitives_, i);
@@ -155,7 +155,7 @@ class Joiner {
   std::optional<PrimitiveId> picked_from(Operand o) const {
     if (o.leaf || node(o.index).op != Op::pick) return std::nullopt;
     const PrimitiveId from = primitives_.operands_of(o.index)[0].index;
-    if (number_of_[from] == none) return std::nullopt;
+    if (number_of_[from] == Maps::none) return std::nullopt;
     return from;
   }
   std::size_t picked_index(Operand o) const {
@@ -164,7 +164,7 @@ class Joiner {
 
   void find_readers() {
     for (PrimitiveId i = 0; i < primitives_.steps.size(); ++i) {
-      if (number_of_[i] != none) continue;
+      if (number_of_[i] != Maps::none) continue;
       for (const Operand o : primitives_.operands_of(i))
         if (const auto from = picked_from(o)) maps_[number_of_[*from]].only_maps = false;
     }
@@ -272,7 +272,7 @@ class Joiner {
 
   Maps collect() {
     Maps result;
-    std::vector<std::uint32_t> number(maps_.size(), none);
+    std::vector<std::uint32_t> number(maps_.size(), Maps::none);
     for (std::size_t m = 0; m < maps_.size(); ++m) {
       if (maps_[m].joined) continue;
       number[m] = static_cast<std::uint32_t>(result.maps.size());
@@ -283,8 +283,6 @@ class Joiner {
     result.given_by = std::move(given_by_);
     return result;
   }
-
-  static constexpr std::uint32_t none = UINT32_MAX;
 
   const Trace& trace_;
   const Primitives& primitives_;

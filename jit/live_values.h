@@ -31,10 +31,9 @@ class LiveValues {
   const Shape& shape(Operand o) const { return node(o).shape; }
   DType dtype(Operand o) const { return node(o).dtype; }
 
-  std::uint32_t result_count_of(PrimitiveId i) const { return jit::result_count_of(plan_, i); }
   /// One of a primitive's results.
   Result result(PrimitiveId i, std::uint32_t r) const {
-    if (result_count_of(i) > 1) return result_of(node(i), r);
+    if (result_count_of(plan_, i) > 1) return result_of(node(i), r);
     return {node(i).dtype, node(i).shape};
   }
 

@@ -101,9 +101,7 @@ void log_loops(const std::vector<Built>& loops) {
 std::size_t count_library_kernels(const LiveValues& values) {
   std::set<Op> ops;
   for (const Operation& operation : values.plan().operations)
-    if (operation.group == Operation::no_group && operation.map == Operation::no_map &&
-        operation.fold == Operation::no_fold && operation.kernel.run)
-      ops.insert(values.node(operation.primitive).op);
+    if (operation.kind == Operation::Kind::library) ops.insert(values.node(operation.primitive).op);
   return ops.size();
 }
 

@@ -41,9 +41,12 @@ struct Map {
 
 /// The maps of a trace.
 struct Maps {
+  static constexpr std::uint32_t none = UINT32_MAX;
+
   std::vector<Map> maps;
-  /// For each foreach_map that is in one the map that gives its results at each position. Those
-  /// whose data can make them fail, or that have more operands than a kernel can have, are in none.
+  /// For each foreach_map that is in one the map that gives its results at each position, or `none`
+  /// where nothing reads them. Those whose data can make them fail, or that have more operands than
+  /// a kernel can have, are in no map.
   std::map<PrimitiveId, std::vector<std::uint32_t>> given_by;
 };
 

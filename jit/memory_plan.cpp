@@ -47,15 +47,17 @@ class MemoryPlanner {
     for (const std::uint32_t death : plan_.death) kept_.push_back(death == Plan::never);
     for (auto operation = plan_.operations.rbegin(); operation != plan_.operations.rend();
          ++operation) {
-      if (!is_view(*operation) || !kept_[plan_.first_value[operation->primitive]]) continue;
+      if (operation->kind != Operation::Kind::view ||
+          !kept_[plan_.first_value[operation->primitive]])
+        continue;
       const Source base = values_.base_of(shown_by(*operation));
       if (!base.leaf) kept_[base.index] = true;
     }
   }
 
   void place_operation(const Operation& operation) {
-    if (is_view(operation)) return place_view(operation);
-    if (operation.group != Operation::no_group) place_block_sums(operation.group);
+    if (operation.kind == Operation::Kind::view) return place_view(operation);
+    if (operation.kind == Operation::Kind::group) place_block_sums(operation.number);
     count_readers(operation);
     std::size_t position = 0;
     for_given(plan_, operation, [&](PrimitiveId i, std::uint32_t r) {
@@ -138,7 +140,7 @@ class MemoryPlanner {
     read_blocks_.clear();
     read_leaves_.clear();
     std::vector<Operand> operands = operands_of(plan_, values_.primitives(), operation);
-    if (operation.group == Operation::no_group && operation.map == Operation::no_map) {
+    if (operation.kind == Operation::Kind::library || operation.kind == Operation::Kind::fold) {
       std::sort(operands.begin(), operands.end(),
                 [](Operand x, Operand y) { return x.key() < y.key(); });
       operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
@@ -175,11 +177,11 @@ class MemoryPlanner {
   /// Those that are read where the result is written, and before.
   std::vector<Operand> operands_in_place(const Operation& operation, PrimitiveId i, std::uint32_t r,
                                          std::size_t position) const {
-    if (operation.group != Operation::no_group)
-      return operands_beside(plan_.groups[operation.group].schedule, i);
-    if (operation.fold != Operation::no_fold) return {};
-    if (operation.map != Operation::no_map) {
-      const PlannedMap& planned = plan_.maps[operation.map];
+    if (operation.kind == Operation::Kind::group)
+      return operands_beside(plan_.groups[operation.number].schedule, i);
+    if (operation.kind == Operation::Kind::fold) return {};
+    if (operation.kind == Operation::Kind::map) {
+      const PlannedMap& planned = plan_.maps[operation.number];
       if (planned.single) return {};
       return operands_at(planned.map.operands, planned.map.lists(), planned.map.length, position);
     }

@@ -45,6 +45,8 @@ class Planner {
   }
 
  private:
+  static constexpr std::uint32_t none = UINT32_MAX;
+
   /// A group, or a primitive in none.
   struct Unit {
     PrimitiveId primitive;
@@ -75,7 +77,7 @@ class Planner {
 
   void find_maps() {
     maps_ = join_maps(trace_, primitives_);
-    map_run_by_.assign(primitives_.steps.size(), Operation::no_map);
+    map_run_by_.assign(primitives_.steps.size(), Maps::none);
     for (std::uint32_t m = 0; m < maps_.maps.size(); ++m) map_run_by_[maps_.maps[m].primitive] = m;
   }
 
@@ -89,12 +91,12 @@ class Planner {
   /// What a primitive in no group reads: of a foreach_map the map reads it, and a pick reads what
   /// runs the map.
   std::vector<Operand> reads_of(PrimitiveId i) const {
-    if (map_run_by_[i] != Operation::no_map) return maps_.maps[map_run_by_[i]].operands;
+    if (map_run_by_[i] != Maps::none) return maps_.maps[map_run_by_[i]].operands;
     if (maps_.given_by.count(i) != 0) return {};
     if (const auto from = picked_from(i)) {
       const std::vector<std::uint32_t>& given = maps_.given_by.at(*from);
       const std::uint32_t map = given[static_cast<std::size_t>(node(i).fixed()[0]) % given.size()];
-      if (map == Operation::no_map) return {};
+      if (map == Maps::none) return {};
       return {Operand::of_step(maps_.maps[map].primitive)};
     }
     const auto operands = primitives_.operands_of(i);
@@ -192,7 +194,7 @@ class Planner {
     for (const Operand o : reads_of(i)) need(o);
     if (const auto from = picked_from(i))
       picked_.emplace(*from, static_cast<std::uint32_t>(node(i).fixed()[0]));
-    if (map_run_by_[i] == Operation::no_map) return;
+    if (map_run_by_[i] == Maps::none) return;
     const Map& map = maps_.maps[map_run_by_[i]];
     std::vector<bool> wanted;
     for (const Map::Result& result : map.results)
@@ -208,8 +210,8 @@ class Planner {
   void find_needed() {
     needed_.assign(primitives_.steps.size(), false);
     stored_.assign(primitives_.steps.size(), false);
-    planned_of_.assign(fusion_.groups.size(), Operation::no_group);
-    map_of_.assign(primitives_.steps.size(), Operation::no_map);
+    planned_of_.assign(fusion_.groups.size(), none);
+    map_of_.assign(primitives_.steps.size(), none);
     for (std::size_t i = 0; i < trace_.steps.size(); ++i)
       if (trace_.keeps_value(i)) need(primitives_.value_of[i]);
     for (auto unit = units_.rbegin(); unit != units_.rend(); ++unit) {
@@ -256,25 +258,30 @@ class Planner {
       Operation operation;
       bool fails = false;
       if (unit.group != Fusion::alone) {
-        operation.group = planned_of_[unit.group];
-        if (operation.group == Operation::no_group) continue;  // nothing needs it
-        fails = plan_.groups[operation.group].schedule.can_fail;
+        if (planned_of_[unit.group] == none) continue;  // nothing needs it
+        operation = {.kind = Operation::Kind::group, .number = planned_of_[unit.group]};
+        fails = plan_.groups[operation.number].schedule.can_fail;
       } else {
         if (!needed_[unit.primitive] || plan_.shows[unit.primitive]) continue;
-        operation.primitive = unit.primitive;
-        operation.map = map_of_[unit.primitive];
-        if (const auto fold = primitives_.folds.find(unit.primitive);
-            fold != primitives_.folds.end()) {
-          operation.fold = static_cast<std::uint32_t>(plan_.folds.size());
-          plan_.folds.push_back({schedule_fold(fold->second)});
-        }
-        const Node& n = node(unit.primitive);
-        operation.kernel = eager_kernel(n.op);
-        fails = can_fail(n);
+        operation = operation_of(unit.primitive);
+        fails = can_fail(node(unit.primitive));
       }
       plan_.operations.push_back(std::move(operation));
       if (fails) plan_.fallible_operations = plan_.operations.size();
     }
+  }
+
+  /// That of a primitive in no group.
+  Operation operation_of(PrimitiveId i) {
+    using Kind = Operation::Kind;
+    if (map_of_[i] != none) return {.kind = Kind::map, .number = map_of_[i], .primitive = i};
+    if (const auto fold = primitives_.folds.find(i); fold != primitives_.folds.end()) {
+      plan_.folds.push_back({schedule_fold(fold->second)});
+      const auto number = static_cast<std::uint32_t>(plan_.folds.size() - 1);
+      return {.kind = Kind::fold, .number = number, .primitive = i};
+    }
+    const EagerKernel kernel = eager_kernel(node(i).op);
+    return {.kind = kernel.run ? Kind::library : Kind::view, .primitive = i, .kernel = kernel};
   }
 
   void find_deaths() {

@@ -18,14 +18,21 @@
 namespace sinter::jit {
 
 struct Operation {
-  static constexpr std::uint32_t no_group = UINT32_MAX, no_map = UINT32_MAX, no_fold = UINT32_MAX;
+  enum class Kind : std::uint8_t {
+    group,    ///< generated: primitives that became one kernel
+    map,      ///< generated: a foreach_map
+    fold,     ///< generated: the sums of a list
+    library,  ///< a kernel of the level eager for one primitive
+    view,     ///< a reshape, which copies where strides cannot show what is asked for
+  };
 
-  PrimitiveId primitive = 0;         ///< what is run, unless it is a group, a map or a fold
-  std::uint32_t group = no_group;    ///< the group that is run
-  std::uint32_t map = no_map;        ///< the map that is run
-  std::uint32_t fold = no_fold;      ///< the sums of a list that are run
-  EagerKernel kernel;                ///< of a primitive; run is null for a reshape, which may copy
-  std::vector<std::uint32_t> dying;  ///< values nobody reads afterwards and nobody keeps
+  Kind kind = Kind::library;
+  std::uint32_t number = 0;               ///< of the group, map or fold in the Plan
+  PrimitiveId primitive = 0;              ///< what gives the results, unless it is a group
+  EagerKernel kernel = {};                ///< that of the library
+  std::vector<std::uint32_t> dying = {};  ///< values nobody reads afterwards and nobody keeps
+
+  bool is_generated() const { return kind < Kind::library; }
 };
 
 struct PlannedGroup {

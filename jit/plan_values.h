@@ -2,6 +2,7 @@
 /// Which values the operations of a Plan read and give.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "jit/plan.h"
@@ -14,11 +15,9 @@ inline std::uint32_t result_count_of(const Plan& plan, PrimitiveId i) {
   return end - plan.first_value[i];
 }
 
-/// Whether it moves no data unless strides cannot show what is asked for.
-inline bool is_view(const Operation& operation) {
-  return operation.group == Operation::no_group && operation.map == Operation::no_map &&
-         operation.fold == Operation::no_fold && !operation.kernel.run;
-}
+/// What an operation with generated kernels is called: the name of the first loop, of a fold that
+/// of the last.
+const std::string& name_of(const Plan& plan, const Operation& operation);
 
 /// The operands of an operation, in order; one that is read in several ways comes several times.
 std::vector<Operand> operands_of(const Plan& plan, const Primitives& primitives,
@@ -28,10 +27,10 @@ std::vector<Operand> operands_of(const Plan& plan, const Primitives& primitives,
 /// reads of a map it does not give.
 template <class Body>
 void for_given(const Plan& plan, const Operation& operation, Body body) {
-  if (operation.group != Operation::no_group) {
-    for (const PrimitiveId i : stored_by(plan.groups[operation.group].schedule)) body(i, 0u);
-  } else if (operation.map != Operation::no_map) {
-    const PlannedMap& planned = plan.maps[operation.map];
+  if (operation.kind == Operation::Kind::group) {
+    for (const PrimitiveId i : stored_by(plan.groups[operation.number].schedule)) body(i, 0u);
+  } else if (operation.kind == Operation::Kind::map) {
+    const PlannedMap& planned = plan.maps[operation.number];
     for (std::size_t r = 0; r < planned.map.results.size(); ++r)
       if (planned.wanted[r])
         for (const std::uint32_t index : planned.map.results[r].index)

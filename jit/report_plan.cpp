@@ -28,14 +28,14 @@ const char* name_of(LoopOperand::Kind kind) {
 /// The kernels of an operation: those of the groups come first, then those of maps and of folds.
 Json kernels_of(const Plan& plan, const Operation& operation) {
   std::size_t first = plan.groups.size(), count = 1;
-  if (operation.group != Operation::no_group) {
-    first = operation.group;
-  } else if (operation.map != Operation::no_map) {
-    for (std::uint32_t m = 0; m < operation.map; ++m) first += plan.maps[m].loops.size();
-    count = plan.maps[operation.map].loops.size();
+  if (operation.kind == Operation::Kind::group) {
+    first = operation.number;
+  } else if (operation.kind == Operation::Kind::map) {
+    for (std::uint32_t m = 0; m < operation.number; ++m) first += plan.maps[m].loops.size();
+    count = plan.maps[operation.number].loops.size();
   } else {
     for (const PlannedMap& map : plan.maps) first += map.loops.size();
-    first += 2 * std::size_t{operation.fold};
+    first += 2 * std::size_t{operation.number};
     count = 2;
   }
   Json kernels = Json::array();
@@ -57,15 +57,12 @@ Json operands_of(const ScheduledGroup& group) {
 /// What the operation runs: kernels and their operands, or a primitive.
 void append_work(Json& record, const LiveValues& values, const Operation& operation) {
   const Plan& plan = values.plan();
-  if (operation.group != Operation::no_group) {
-    const ScheduledGroup& group = plan.groups[operation.group].schedule;
-    record["kernels"] = kernels_of(plan, operation);
-    record["name"] = group.loop.name;
-    record["operands"] = operands_of(group);
+  if (operation.is_generated()) record["kernels"] = kernels_of(plan, operation);
+  if (operation.kind == Operation::Kind::group) {
+    record["name"] = name_of(plan, operation);
+    record["operands"] = operands_of(plan.groups[operation.number].schedule);
     return;
   }
-  if (operation.map != Operation::no_map || operation.fold != Operation::no_fold)
-    record["kernels"] = kernels_of(plan, operation);
   record["primitive"] = operation.primitive;
   record["op"] = to_string(values.node(operation.primitive).op);
 }
@@ -139,8 +136,7 @@ std::string plan_lines(const LiveValues& values, const MemoryPlan& planned) {
   std::size_t kernels = 0;
   for (std::size_t at = 0; at < memory.operations.size(); ++at) {
     const Operation& operation = values.plan().operations[at];
-    kernels += operation.group != Operation::no_group || operation.map != Operation::no_map ||
-               operation.kernel.run != nullptr;
+    kernels += operation.kind != Operation::Kind::view;
     Json record{{"record", "operation"}, {"index", at}};
     append_work(record, values, operation);
     append_memory(record, memory.operations[at], operation.dying);

@@ -81,10 +81,13 @@ class PlanRun {
 
   void run_operation(const Operation& operation) {
     for (Observer* const observer : observers_) observer->before_operation(values_, operation);
-    if (operation.group != Operation::no_group) run_group(operation.group);
-    else if (operation.map != Operation::no_map) run_map(operation);
-    else if (operation.fold != Operation::no_fold) run_fold(operation);
-    else run_primitive(operation);
+    switch (operation.kind) {
+      case Operation::Kind::group: run_group(operation.number); break;
+      case Operation::Kind::map: run_map(operation); break;
+      case Operation::Kind::fold: run_fold(operation); break;
+      case Operation::Kind::library: run_primitive(operation); break;
+      case Operation::Kind::view: run_view(operation); break;
+    }
     for (Observer* const observer : observers_)
       if (!observer->after_operation(values_, operation)) throw DataFault();
     for (const std::uint32_t value : operation.dying) values_[value] = {};
@@ -93,7 +96,6 @@ class PlanRun {
   // One primitive, as at the level eager.
 
   void run_primitive(const Operation& operation) {
-    if (!operation.kernel.run) return run_view(operation);
     inputs_.clear();
     outputs_.clear();
     for (const Operand o : primitives_.operands_of(operation.primitive))
@@ -122,7 +124,7 @@ class PlanRun {
   // Lists.
 
   void run_map(const Operation& operation) {
-    const PlannedMap& planned = plan_.maps[operation.map];
+    const PlannedMap& planned = plan_.maps[operation.number];
     const Map& map = planned.map;
     inputs_.clear();
     outputs_.clear();
@@ -144,7 +146,7 @@ class PlanRun {
       inputs_.push_back(values_.view(o));
     obtain_given(operation);
     ++outcome_.kernels;
-    launch_fold(plan_.folds[operation.fold], inputs_, outputs_[0], observers_);
+    launch_fold(plan_.folds[operation.number], inputs_, outputs_[0], observers_);
   }
 
   // A group.
@@ -290,7 +292,7 @@ class PlanRun {
     std::vector<Value> reserved(plan_.value_count);
     try {
       for (std::uint32_t at = at_ + 1; at < plan_.operations.size(); ++at) {
-        if (is_view(plan_.operations[at])) continue;
+        if (plan_.operations[at].kind == Operation::Kind::view) continue;
         for_given(plan_, plan_.operations[at], [&](PrimitiveId i, std::uint32_t r) {
           const std::uint32_t number = plan_.first_value[i] + r;
           if (memory_.offsets[number] == MemoryPlan::outside)

@@ -42,17 +42,6 @@ std::vector<Stored> stored_by(const Plan& plan, const Operation& operation) {
   return stored;
 }
 
-bool is_generated(const Operation& operation) {
-  return operation.group != Operation::no_group || operation.map != Operation::no_map ||
-         operation.fold != Operation::no_fold;
-}
-
-std::string kernel_of(const Plan& plan, const Operation& operation) {
-  if (operation.map != Operation::no_map) return plan.maps[operation.map].loops[0].name;
-  if (operation.fold != Operation::no_fold) return plan.folds[operation.fold].loops.finish.name;
-  return plan.groups[operation.group].schedule.loop.name;
-}
-
 /// The primitives that the stored values follow from, down to values that are known; each comes
 /// after what it reads.
 std::set<PrimitiveId> needed_for(const LiveValues& values, const std::vector<Stored>& stored,
@@ -258,18 +247,18 @@ std::string difference_text(const LiveValues& values, const std::string& kernel,
 
 void Shadow::before_operation(const LiveValues& values, const Operation& operation) {
   read_.clear();
-  if (!is_generated(operation)) return;
+  if (!operation.is_generated()) return;
   for (const Operand o : operands_of(values.plan(), values.primitives(), operation))
     read_.try_emplace(key_of(o), packed(values.view(o)));
 }
 
 bool Shadow::after_operation(const LiveValues& values, const Operation& operation) {
-  if (!is_generated(operation)) return true;
+  if (!operation.is_generated()) return true;
   const std::vector<Stored> stored = stored_by(values.plan(), operation);
   Values known = std::move(read_);
-  if (operation.map != Operation::no_map)
-    add_meaning(values, values.plan().maps[operation.map].map, known);
-  else if (operation.fold != Operation::no_fold)
+  if (operation.kind == Operation::Kind::map)
+    add_meaning(values, values.plan().maps[operation.number].map, known);
+  else if (operation.kind == Operation::Kind::fold)
     add_fold_meaning(values, operation.primitive, known);
   else
     for (const PrimitiveId i : needed_for(values, stored, known)) add_meaning(values, i, known);
@@ -279,7 +268,7 @@ bool Shadow::after_operation(const LiveValues& values, const Operation& operatio
     const std::optional<Dims> index = first_difference(pair);
     if (!index) continue;
     if (problem.empty())
-      problem = difference_text(values, kernel_of(values.plan(), operation), value, pair, *index);
+      problem = difference_text(values, name_of(values.plan(), operation), value, pair, *index);
     if (difference_) difference_(pair.given, pair.meant);
   }
   if (!problem.empty()) throw InternalError(problem);

@@ -27,7 +27,7 @@ std::int64_t block_sum_bytes(const LiveValues& values, const ScheduledGroup& gro
 
 OperationMemory moved_by(const LiveValues& values, const Operation& operation) {
   OperationMemory moved;
-  if (is_view(operation)) return moved;
+  if (operation.kind == Operation::Kind::view) return moved;
   std::set<std::uint32_t> read;
   for (const Operand o : operands_of(values.plan(), values.primitives(), operation))
     if (read.insert(o.key()).second) moved.reads += bytes_of(values.dtype(o), values.shape(o));
@@ -35,8 +35,9 @@ OperationMemory moved_by(const LiveValues& values, const Operation& operation) {
     const Result result = values.result(i, r);
     moved.writes += bytes_of(result.dtype, result.shape);
   });
-  if (operation.group == Operation::no_group) return moved;
-  const std::int64_t sums = block_sum_bytes(values, values.plan().groups[operation.group].schedule);
+  if (operation.kind != Operation::Kind::group) return moved;
+  const std::int64_t sums =
+      block_sum_bytes(values, values.plan().groups[operation.number].schedule);
   return {moved.reads + sums, moved.writes + sums, 0};
 }
 
