@@ -20,8 +20,10 @@ bool refuses() {
   return left == 0 || (left < 0 && fails_on);
 }
 
+void* allocate_or_null(std::size_t bytes) { return refuses() ? nullptr : std::malloc(bytes); }
+
 void* allocate(std::size_t bytes) {
-  void* const memory = refuses() ? nullptr : std::malloc(bytes);
+  void* const memory = allocate_or_null(bytes);
   if (!memory) throw std::bad_alloc();
   return memory;
 }
@@ -41,6 +43,12 @@ void* allocate(std::size_t bytes, std::align_val_t alignment) {
 
 void* operator new(std::size_t bytes) { return allocate(bytes); }
 void* operator new[](std::size_t bytes) { return allocate(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate_or_null(bytes);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate_or_null(bytes);
+}
 void* operator new(std::size_t bytes, std::align_val_t unit) { return allocate(bytes, unit); }
 void* operator new[](std::size_t bytes, std::align_val_t unit) { return allocate(bytes, unit); }
 void operator delete(void* memory) noexcept { give_back(memory); }
