@@ -117,7 +117,7 @@ TEST_CASE("an error shrinks to the step that has it") {
   CHECK_FALSE(failure->check);
   CHECK(failure->text.substr(0, 16) == "UsageError: take");
   const Shrunk small = minified(script, *failure, 500);
-  CHECK(small.script.steps.size() == 3);
+  REQUIRE(small.script.steps.size() == 3);
   CHECK(small.script.steps[2].op == Op::take);
   CHECK(small.script.outputs == std::vector<std::size_t>{2});
 }

@@ -223,7 +223,7 @@ struct PoolState {
   Pool* pool = nullptr;
   int wanted = 0;  ///< 0 for default_threads()
   bool exiting = false;
-  PoolState* of_parent = nullptr;  ///< before a fork; its threads and locks are not to be touched
+  PoolState* of_parent = nullptr;  ///< before a fork; its threads, and what they hold, are gone
 };
 
 std::atomic<PoolState*> pool_state{nullptr};
@@ -253,6 +253,7 @@ void after_fork_in_parent() {
 void after_fork_in_child() {
   auto* fresh = new PoolState;
   fresh->of_parent = pool_state.load();
+  if (locked_for_fork) fresh->of_parent->mutex.unlock();
   fresh->wanted = fresh->of_parent->wanted;
   pool_state.store(fresh);
 }
