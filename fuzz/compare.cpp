@@ -39,7 +39,8 @@ std::optional<std::string> find_other_bits(const Reading& left, const Reading& r
     std::size_t differing = 0, first = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const T a = item_of<T>(left, i), b = item_of<T>(right, i);
-      const bool bits = std::memcmp(&a, &b, sizeof(T)) == 0;
+      const std::size_t at = i * sizeof(T);
+      const bool bits = std::memcmp(&left.bytes[at], &right.bytes[at], sizeof(T)) == 0;
       if (same_item(converted<double>(a), converted<double>(b), bits)) continue;
       if (differing++ == 0) first = i;
     }

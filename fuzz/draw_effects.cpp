@@ -8,7 +8,7 @@ namespace {
 /// The step of the node that foreach_map records for `body`.
 std::optional<std::size_t> add_foreach(DrawBuilder& builder, const ForeachBody& body,
                                        const std::vector<std::vector<std::size_t>>& lists,
-                                       std::vector<std::size_t> shared) {
+                                       const std::vector<std::size_t>& shared) {
   std::vector<std::vector<Tensor>> tensors(lists.size());
   std::vector<std::size_t> operands;
   for (std::size_t list = 0; list < lists.size(); ++list) {

@@ -268,7 +268,7 @@ Script script_from(const Json& json) {
   script.outputs = json.at("outputs").get<std::vector<std::size_t>>();
   mark_variables(script);
   if (const auto flaw = find_flaw(script)) refuse(*flaw);
-  const Script known = inferred(script);
+  Script known = inferred(script);
   for (std::size_t i = 0; i < script.steps.size(); ++i) {
     const Step& step = script.steps[i];
     if (step.kind == StepKind::op &&

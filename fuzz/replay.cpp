@@ -99,7 +99,7 @@ class Recorder {
   Tensor leaf(std::size_t i) {
     const Step& step = script_.steps[i];
     if (cells_[i]) return cells_[i]->value();  // of a round before
-    const Tensor tensor = infers_ ? placeholder(step.dtype, step.shape) : leaf_tensor(step, turn_);
+    Tensor tensor = infers_ ? placeholder(step.dtype, step.shape) : leaf_tensor(step, turn_);
     if (!step.variable) return tensor;
     cells_[i].emplace(tensor);
     return cells_[i]->value();

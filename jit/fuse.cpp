@@ -178,7 +178,8 @@ Reading through_casts(const Trace& trace, const Primitives& primitives, const Fu
     Reading inner =
         read_through(trace, primitives, cast.shape, primitives.operands_of(reading.from.index)[0]);
     Axes axes;
-    for (const int axis : inner.axes) axes.push_back(reading.axes[static_cast<std::size_t>(axis)]);
+    for (const std::int8_t axis : inner.axes)
+      axes.push_back(reading.axes[static_cast<std::uint8_t>(axis)]);
     inner.axes = axes;
     inner.casts = std::move(reading.casts);
     inner.casts.insert(inner.casts.begin(), cast.dtype);
