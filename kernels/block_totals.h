@@ -45,9 +45,10 @@ class BlockTotals {
   C fold_level(int level) const {
     C a[row_lanes];
     const std::ptrdiff_t filled = count_[level] < row_lanes ? count_[level] : row_lanes;
-    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): put has set what is filled
-    for (std::ptrdiff_t i = 0; i < row_lanes; ++i)
+    for (std::ptrdiff_t i = 0; i < row_lanes; ++i) {
+      // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): put has set what is filled
       a[i] = i < filled ? lane_[level][i] : F::template neutral<C>;
+    }
     for (std::ptrdiff_t half = row_lanes / 2; half > 0; half /= 2)
       for (std::ptrdiff_t i = 0; i < half; ++i) a[i] = F::of(a[i], a[i + half]);
     return a[0];
