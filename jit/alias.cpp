@@ -57,6 +57,12 @@ Placement expanded(const Node& node, const Shape& shape, const Placement& input)
 
 }  // namespace
 
+bool has_contiguous_rows(const Shape& shape, const Strides& strides) {
+  for (int axis = shape.rank() - 1; axis >= 0; --axis)
+    if (shape[axis] != 1) return strides[axis] == 1;
+  return true;
+}
+
 std::optional<Placement> alias(const Node& node, const Shape& input_shape, const Placement& input) {
   switch (node.op) {
     case Op::detach:

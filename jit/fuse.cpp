@@ -60,11 +60,10 @@ class Fuser {
         refuse(*refusal);
       }
     }
-    if (home == Fusion::alone) found(i);
+    if (home == Fusion::alone) begin_group(i);
   }
 
-  /// Starts a group with the primitive.
-  void found(PrimitiveId i) {
+  void begin_group(PrimitiveId i) {
     const std::optional<Fit> fit = fitting_.fit_alone(i);
     if (!fit) return;
     fusion_.group_of[i] = static_cast<std::uint32_t>(fusion_.groups.size());

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "jit/alias.h"
 #include "jit/group_launch.h"
 #include "jit/launch.h"
 #include "jit/reading.h"
@@ -120,13 +121,7 @@ class MapLaunch {
   /// is copied much faster than it is read with a stride.
   ConstView as_expected(std::size_t l, std::size_t p) {
     const ConstView& view = list(l, p);
-    bool lies = true;
-    for (int axis = view.shape.rank() - 1; lies && axis >= 0; --axis) {
-      if (view.shape[axis] == 1) continue;
-      lies = view.strides[axis] == 1;
-      break;
-    }
-    if (lies) return view;
+    if (has_contiguous_rows(view.shape, view.strides)) return view;
     copies_.push_back(packed(view));
     return {address(copies_.back(), view.dtype), view.dtype, view.shape, copies_.back().strides};
   }

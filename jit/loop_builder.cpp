@@ -13,7 +13,16 @@ bool is_truth(const Statement& s) {
   return s.kind == StatementKind::apply && info(s.op).rule == Rule::predicate;
 }
 
+/// Characters of a loop's name after which no op is added.
+constexpr std::size_t long_name = 40;
+
 }  // namespace
+
+void append_op(std::string& name, Op op) {
+  if (name.size() > long_name) return;
+  if (!name.empty()) name += '_';
+  name += to_string(op);
+}
 
 std::uint32_t LoopBuilder::memory(DType dtype, Columns columns) {
   loop_.accesses.push_back({.dtype = dtype, .columns = columns});
@@ -82,6 +91,15 @@ ValueId LoopBuilder::cast(ValueId a, DType dtype) {
               .compute = compute_dtype(dtype),
               .dtype = dtype,
               .operands = {a, no_value, no_value}});
+}
+
+ValueId LoopBuilder::in_compute(Rounded a, DType compute) {
+  return compute_dtype(a.dtype) == compute ? a.value : cast(a.value, compute);
+}
+
+Rounded LoopBuilder::rounded(Rounded a, DType dtype) {
+  const bool is_rounded = a.dtype == dtype || compute_dtype(a.dtype) == dtype;
+  return {is_rounded ? a.value : cast(a.value, dtype), dtype};
 }
 
 ValueId LoopBuilder::reduce(Op op, ValueId a) {

@@ -8,6 +8,15 @@
 
 namespace sinter::jit {
 
+/// A value in the compute type of the dtype it is rounded to.
+struct Rounded {
+  ValueId value = no_value;
+  DType dtype = DType::f32;
+};
+
+/// Adds an op to the name of a loop, unless that is long enough already.
+void append_op(std::string& name, Op op);
+
 /// Statements go into the section begun last; each call gives the number of the value it makes.
 class LoopBuilder {
  public:
@@ -31,6 +40,9 @@ class LoopBuilder {
   /// In the compute type of its operands, which are all the same.
   ValueId apply(Op op, ValueId a, ValueId b = no_value, ValueId c = no_value);
   ValueId cast(ValueId a, DType dtype);
+  /// Cast where the value is not of the type already.
+  ValueId in_compute(Rounded a, DType compute);
+  Rounded rounded(Rounded a, DType dtype);
   ValueId reduce(Op op, ValueId a);
   void add_rows(ValueId a, std::uint32_t access);
   void keep(ValueId a, std::uint32_t row_buffer);

@@ -18,13 +18,6 @@
 namespace sinter::jit {
 namespace {
 
-/// Whether the last axis that is wider than 1 has neighbours in memory.
-bool is_dense(const Shape& shape, const Strides& strides) {
-  for (int axis = shape.rank() - 1; axis >= 0; --axis)
-    if (shape[axis] != 1) return strides[axis] == 1;
-  return true;
-}
-
 class Planner {
  public:
   Planner(const Trace& trace, Plan& plan, const Primitives& primitives, const Fusion& fusion)
@@ -32,7 +25,7 @@ class Planner {
 
   /// \return the groups that do not fit a kernel; without any the plan is complete.
   std::vector<std::uint32_t> run() {
-    find_layouts();
+    find_contiguous();
     find_maps();
     find_shown();
     order_units();
@@ -56,22 +49,23 @@ class Planner {
   const Node& node(PrimitiveId i) const { return *primitives_.steps[i].node; }
 
   /// How values lie in memory in the first run: kernels are made for that, and others are copied.
-  void find_layouts() {
+  void find_contiguous() {
+    std::vector<Strides> leaf_strides, strides;
     for (const Node* leaf : trace_.leaves) {
       const bool known = leaf->state() == NodeState::evaluated;
-      leaf_strides_.push_back(known ? leaf->value().strides : contiguous_strides(leaf->shape));
-      dense_leaf_.push_back(is_dense(leaf->shape, leaf_strides_.back()));
+      leaf_strides.push_back(known ? leaf->value().strides : contiguous_strides(leaf->shape));
+      contiguous_.leaves.push_back(has_contiguous_rows(leaf->shape, leaf_strides.back()));
     }
     for (PrimitiveId i = 0; i < primitives_.steps.size(); ++i) {
       const Node& n = node(i);
-      strides_.push_back(contiguous_strides(n.shape));
+      strides.push_back(contiguous_strides(n.shape));
       if (info(n.op).kind == OpKind::view && n.op != Op::pick) {
         const Operand o = primitives_.operands_of(i)[0];
-        const Strides& from = o.leaf ? leaf_strides_[o.index] : strides_[o.index];
+        const Strides& from = o.leaf ? leaf_strides[o.index] : strides[o.index];
         const auto place = alias(n, shape_of(trace_, primitives_, o), Placement{0, from});
-        if (place) strides_.back() = place->strides;
+        if (place) strides.back() = place->strides;
       }
-      dense_.push_back(is_dense(n.shape, strides_.back()));
+      contiguous_.steps.push_back(has_contiguous_rows(n.shape, strides.back()));
     }
   }
 
@@ -136,8 +130,8 @@ class Planner {
   }
   Source base_of(Operand o) const { return o.leaf ? o : plan_.bases[o.index]; }
 
-  /// The primitive that a unit is told by: the first of its members.
-  PrimitiveId name_of(PrimitiveId i) const {
+  /// The first member of the unit that a primitive is in.
+  PrimitiveId first_of_unit(PrimitiveId i) const {
     const std::uint32_t g = fusion_.group_of[i];
     return g == Fusion::alone ? i : fusion_.groups[g].members.front().id;
   }
@@ -169,17 +163,18 @@ class Planner {
       open.push_back(root);
       while (!open.empty()) {
         const Unit unit{open.back(), fusion_.group_of[open.back()]};
-        const PrimitiveId name = name_of(unit.primitive);
-        if (done[name]) {
+        const PrimitiveId first = first_of_unit(unit.primitive);
+        if (done[first]) {
           open.pop_back();
-        } else if (entered[name]) {
-          done[name] = true;
+        } else if (entered[first]) {
+          done[first] = true;
           units_.push_back(unit);
           open.pop_back();
         } else {
-          entered[name] = true;
+          entered[first] = true;
           for_read_by(unit, [&](PrimitiveId i) {
-            if (!done[name_of(i)] && name_of(i) != name) open.push_back(i);
+            const PrimitiveId read = first_of_unit(i);
+            if (!done[read] && read != first) open.push_back(i);
           });
         }
       }
@@ -250,7 +245,7 @@ class Planner {
 
   std::optional<ScheduledGroup> schedule_group(const Group& group) const {
     return schedule(trace_, primitives_, fusion_, without_unused(fusion_, group, stored_), stored_,
-                    dense_leaf_, dense_);
+                    contiguous_);
   }
 
   void make_operations() {
@@ -321,8 +316,7 @@ class Planner {
   Plan& plan_;
   const Primitives& primitives_;
   const Fusion& fusion_;
-  std::vector<Strides> leaf_strides_, strides_;
-  std::vector<bool> dense_leaf_, dense_;
+  ContiguousRows contiguous_;
   std::vector<Unit> units_;
   std::vector<bool> needed_;            // of each primitive
   std::vector<bool> stored_;            // of each primitive, of the group that is scheduled

@@ -50,14 +50,19 @@ struct ScheduledGroup {
 /// The primitives whose values the group stores, in order.
 std::vector<PrimitiveId> stored_by(const ScheduledGroup& group);
 
-/// `stored[i]`: whether something outside of its group reads primitive i. `contiguous_leaf[i]`,
-/// `contiguous_step[i]`: whether the elements of leaf or primitive i lie one after the other along
-/// its last axis.
+/// Which leaves and primitives have contiguous rows (jit/alias.h) in the run that kernels are made
+/// for.
+struct ContiguousRows {
+  std::vector<bool> leaves, steps;
+
+  bool has(Operand o) const { return (o.leaf ? leaves : steps)[o.index]; }
+};
+
+/// `stored[i]`: whether something outside of its group reads primitive i.
 /// \return nothing where the group does not fit a kernel.
 std::optional<ScheduledGroup> schedule(const Trace& trace, const Primitives& primitives,
                                        const Fusion& fusion, const Group& group,
                                        const std::vector<bool>& stored,
-                                       const std::vector<bool>& contiguous_leaf,
-                                       const std::vector<bool>& contiguous_step);
+                                       const ContiguousRows& contiguous);
 
 }  // namespace sinter::jit

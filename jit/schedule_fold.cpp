@@ -9,34 +9,19 @@ namespace {
 
 using Steps = std::vector<ListFold::Step>;
 
-/// A value and what it is rounded to.
-struct Rounded {
-  ValueId value;
-  DType dtype;
-};
-
-Rounded in_dtype(LoopBuilder& builder, Rounded x, DType dtype) {
-  const bool is_same = x.dtype == dtype || compute_dtype(x.dtype) == dtype;
-  return {is_same ? x.value : builder.cast(x.value, dtype), dtype};
-}
-
 Rounded apply(LoopBuilder& builder, Rounded x, const Steps& steps) {
   for (const ListFold::Step& step : steps) {
     if (step.op != Op::cast) x = {builder.apply(step.op, x.value), step.compute};
-    x = in_dtype(builder, x, step.dtype);
+    x = builder.rounded(x, step.dtype);
   }
   return x;
 }
 
 std::string name_of(const ListFold& fold) {
   std::string name = "list";
-  const auto add = [&](Op op) {
-    name += '_';
-    name += to_string(op);
-  };
-  for (const ListFold::Step& step : fold.before) add(step.op);
-  add(Op::sum);
-  for (const ListFold::Step& step : fold.after) add(step.op);
+  for (const ListFold::Step& step : fold.before) append_op(name, step.op);
+  append_op(name, Op::sum);
+  for (const ListFold::Step& step : fold.after) append_op(name, step.op);
   return name;
 }
 
@@ -59,7 +44,7 @@ FoldLoops schedule_fold(const ListFold& fold) {
   finish.begin_columns();
   const ValueId total = finish.reduce(Op::sum, finish.load(sums));
   finish.begin_row();
-  const Rounded result = apply(finish, in_dtype(finish, {total, compute}, fold.sum), fold.after);
+  const Rounded result = apply(finish, finish.rounded({total, compute}, fold.sum), fold.after);
   finish.store(result.value, finish.memory(result.dtype));
   loops.finish = finish.finish();
   return loops;

@@ -45,11 +45,7 @@ class MapScheduler {
 
   static std::string name_of(const ForeachTrace& body) {
     std::string name = "map";
-    for (const ForeachStep& step : body.steps) {
-      if (name.size() > 40) break;
-      name += '_';
-      name += to_string(step.op);
-    }
+    for (const ForeachStep& step : body.steps) append_op(name, step.op);
     return name;
   }
 
@@ -87,20 +83,16 @@ class MapScheduler {
     const ForeachStep& own = step(v);
     std::array<ValueId, 3> operands{no_value, no_value, no_value};
     for (std::size_t k = 0; k < operands.size(); ++k)
-      if (own.operands[k] >= 0) operands[k] = in_compute(own.operands[k], own.compute);
-    if (own.op != Op::cast) {
-      const ValueId value = builder_.apply(own.op, operands[0], operands[1], operands[2]);
-      return own.dtype == own.compute ? value : builder_.cast(value, own.dtype);
-    }
-    const DType from = body_.dtype_of_value(own.operands[0]);
-    const bool is_same = from == own.dtype || compute_dtype(from) == own.dtype;
-    return is_same ? operands[0] : builder_.cast(operands[0], own.dtype);
+      if (own.operands[k] >= 0)
+        operands[k] = builder_.in_compute(known(own.operands[k]), own.compute);
+    if (own.op == Op::cast)
+      return builder_.rounded({operands[0], known(own.operands[0]).dtype}, own.dtype).value;
+    const ValueId value = builder_.apply(own.op, operands[0], operands[1], operands[2]);
+    return builder_.rounded({value, own.compute}, own.dtype).value;
   }
 
-  /// A value of the body in the compute type.
-  ValueId in_compute(int value, DType compute) {
-    const ValueId id = values_[static_cast<std::size_t>(value)].id;
-    return compute_dtype(body_.dtype_of_value(value)) == compute ? id : builder_.cast(id, compute);
+  Rounded known(int value) const {
+    return {values_[static_cast<std::size_t>(value)].id, body_.dtype_of_value(value)};
   }
 
   const ForeachTrace& body_;
