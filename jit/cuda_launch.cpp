@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "jit/launch.h"
+#include "kernels/sum_blocks.h"
 
 namespace sinter::jit {
 namespace {
@@ -30,7 +30,7 @@ CudaLaunch cuda_launch(const Loop& loop, std::int64_t rows, std::int64_t columns
   CudaLaunch launch{};
   const std::int64_t piece = sums ? summed_piece_columns : piece_columns;
   launch.unit_columns = std::max<std::int64_t>(whole ? columns : std::min(columns, piece), 1);
-  launch.unit_rows = sums ? summed_rows : 1;
+  launch.unit_rows = sums ? kernels::column_block : 1;
   launch.pieces_of_row = quotient_up(std::max<std::int64_t>(columns, 1), launch.unit_columns);
   launch.units = quotient_up(rows, launch.unit_rows) * launch.pieces_of_row;
   launch.team_threads = team_threads(launch.unit_columns, launch.pieces_of_row > 1);

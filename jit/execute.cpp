@@ -127,22 +127,16 @@ class Execution {
     }
   }
 
-  ConstView view(Source source) const {
-    const Node& node = trace_.node(source);
-    const Value& value = value_of(source);
-    return {address(value, node.dtype), node.dtype, node.shape, value.strides};
-  }
+  ConstView view(Source source) const { return view_of(value_of(source), trace_.node(source)); }
 
   /// Shows the observers what the step gave.
   void show(std::size_t i) {
     if (outcome_.failures[i]) return;
     const Node& node = *trace_.steps[i];
     std::vector<ConstView> results;
-    for (std::uint32_t r = 0; r < program_.steps[i].value_count; ++r) {
-      const Value& value = outcome_.values[program_.steps[i].first_value + r];
-      const Result result = result_of(node, r);
-      results.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
-    }
+    for (std::uint32_t r = 0; r < program_.steps[i].value_count; ++r)
+      results.push_back(
+          view_of(outcome_.values[program_.steps[i].first_value + r], result_of(node, r)));
     for (Observer* const observer : observers_)
       if (auto failure = observer->after_step(i, results); failure && !outcome_.failures[i])
         fail(i, std::move(failure));
@@ -160,7 +154,7 @@ class Execution {
       const Result result = result_of(node, r);
       if (!value && !reserved_.empty() && !reserved_[i].empty()) value = std::move(reserved_[i][r]);
       if (!value) value = allocate(result);
-      outputs_.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
+      outputs_.push_back(view_of(value, result));
     }
     ++outcome_.kernels;
     kernels::Fault fault;

@@ -94,9 +94,7 @@ FiniteCheck::FiniteCheck(const Trace& trace)
 FiniteCheck::Kinds FiniteCheck::of_leaf(std::size_t leaf) {
   if (!leaves_[leaf]) {
     const Node& node = *trace_.leaves[leaf];
-    const Value& value = node.value();
-    const NotFinite found =
-        find_not_finite({address(value, node.dtype), node.dtype, node.shape, value.strides});
+    const NotFinite found = find_not_finite(view_of(node.value(), node));
     leaves_[leaf] = Kinds{found.nan.has_value(), found.infinity.has_value()};
   }
   return *leaves_[leaf];
@@ -161,11 +159,8 @@ void FiniteCheck::look_at(const LiveValues& values, PrimitiveId i, std::uint32_t
                           const Operation& operation) {
   const std::optional<std::size_t> step = step_of(values.primitives(), i);
   if (!step) return;
-  const Result result = values.result(i, r);
   const Value& value = values[values.plan().first_value[i] + r];
-  const NotFinite found =
-      find_not_finite({address(value, result.dtype), result.dtype, result.shape, value.strides});
-  if (!found.any()) return;
+  if (!find_not_finite(view_of(value, values.result(i, r))).any()) return;
   suspect_ = {*step, operation.is_generated()
                          ? "the generated kernel " + name_of(values.plan(), operation)
                          : "the kernel of " + std::string(to_string(values.node(i).op))};

@@ -76,10 +76,9 @@ Launch make_launch(const ScheduledGroup& group, const Dims& space,
   for (int axis = 0; axis < rows; ++axis) launch.rows.push_back(sizes[axis]);
   launch.columns = rows < sizes.rank() ? sizes[rows] : 1;
   for (std::size_t k = 0; k < laid.size(); ++k) {
-    kernels::LoopAccess access{};
-    access.base = laid[k].base;
+    kernels::LoopAccess access =
+        access_to(laid[k].base, rows < sizes.rank() ? laid[k].strides[rows] : 0);
     for (int axis = 0; axis < rows; ++axis) access.row_strides[axis] = laid[k].strides[axis];
-    access.column_stride = rows < sizes.rank() ? laid[k].strides[rows] : 0;
     const bool taken = group.operands[k].taken;
     access.index_stride = taken ? laid[k].index_stride : access.column_stride;
     access.index_extent = taken ? laid[k].index_extent : picked_columns;

@@ -217,18 +217,11 @@ class Joiner {
       link.position = std::move(positions);
     }
     for (std::size_t p = 0; p < map.length; ++p)
-      if (!(shape_at(map, p) == shape_at(from, link.position[p]))) return std::nullopt;
+      if (!(shape_at(trace_, primitives_, map, p) ==
+            shape_at(trace_, primitives_, from, link.position[p])))
+        return std::nullopt;
     const std::size_t accesses = access_count(map) + access_count(from);
     return accesses <= kernels::loop_max_accesses ? std::optional(std::move(link)) : std::nullopt;
-  }
-
-  Shape shape_at(const Map& map, std::size_t position) const {
-    Shape shape;
-    for (std::size_t l = 0; l < map.lists(); ++l) {
-      const Shape& own = shape_of(trace_, primitives_, map.operand(l, position));
-      if (!own.empty()) shape = own;
-    }
-    return shape;
   }
 
   static std::size_t access_count(const Map& map) {

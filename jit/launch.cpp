@@ -5,6 +5,7 @@
 
 #include "kernels/loop_host.h"
 #include "kernels/row_access.h"
+#include "kernels/sum_blocks.h"
 #include "runtime/cpu/pool.h"
 #include "runtime/error.h"
 
@@ -29,7 +30,7 @@ void cut_into_units(const Loop& loop, kernels::LoopArguments& arguments) {
   const std::int64_t blocks =
       std::max<std::int64_t>(1, (arguments.rows + most_rows - 1) / most_rows);
   arguments.unit_rows =
-      sums ? summed_rows : (arguments.rows + blocks - 1) / blocks;  // as many each
+      sums ? kernels::column_block : (arguments.rows + blocks - 1) / blocks;  // as many each
 }
 
 void refuse_index(const kernels::LoopArguments& arguments, std::int64_t, std::int64_t) {
@@ -41,7 +42,16 @@ void refuse_index(const kernels::LoopArguments& arguments, std::int64_t, std::in
 static_assert(kernels::scratch_slots >= kernels::loop_max_row_buffers);
 
 std::int64_t row_block_count(const Shape& rows) {
-  return (element_count(rows) + summed_rows - 1) / summed_rows;
+  return (element_count(rows) + kernels::column_block - 1) / kernels::column_block;
+}
+
+kernels::LoopAccess access_to(const void* base, std::int64_t column_stride,
+                              std::int64_t row_stride) {
+  kernels::LoopAccess access{};
+  access.base = const_cast<void*>(base);
+  access.column_stride = column_stride;
+  access.row_strides[0] = row_stride;
+  return access;
 }
 
 kernels::LoopArguments arguments_of(const Loop& loop, const Launch& launch) {

@@ -19,8 +19,9 @@ struct Launch {
   std::vector<kernels::LoopNumber> numbers;   ///< one for each of the loop's
 };
 
-/// Rows that are summed before their sum is one of those of the next pass (kernels/reduce.h).
-inline constexpr std::int64_t summed_rows = 64;
+/// An access to elements of one row, or of rows that lie `row_stride` apart.
+kernels::LoopAccess access_to(const void* base, std::int64_t column_stride,
+                              std::int64_t row_stride = 0);
 
 /// Blocks of rows that add_rows leaves a sum of each.
 std::int64_t row_block_count(const Shape& rows);

@@ -4,63 +4,62 @@
 
 #include "jit/launch.h"
 #include "jit/value_memory.h"
+#include "kernels/sum_blocks.h"
 
 namespace sinter::jit {
 namespace {
 
 using kernels::ConstView;
-
-/// Elements whose sum is one of those of the next pass (kernels/reduce.h).
-constexpr std::int64_t row_block = 4096;
+using kernels::row_block;
 
 /// A tensor of no elements has a block whose sum is 0.
 std::int64_t block_count(const Shape& shape) {
   return std::max<std::int64_t>(1, (element_count(shape) + row_block - 1) / row_block);
 }
 
-kernels::LoopAccess access(const void* base, std::int64_t row_stride, std::int64_t column_stride) {
-  kernels::LoopAccess access{};
-  access.base = const_cast<void*>(base);
-  access.row_strides[0] = row_stride;
-  access.column_stride = column_stride;
-  return access;
-}
-
 class FoldLaunch {
  public:
   FoldLaunch(const PlannedFold& fold, std::span<const ConstView> tensors, Observers observers)
-      : fold_(fold), observers_(observers) {
+      : fold_(fold),
+        tensors_(tensors),
+        observers_(observers),
+        compute_(fold.loops.blocks.accesses[1].dtype),
+        item_(static_cast<std::int64_t>(item_size(compute_))) {}
+
+  void run(const kernels::View& output) {
     std::int64_t blocks = 0;
-    for (const ConstView& tensor : tensors) blocks += block_count(tensor.shape);
-    const DType compute = fold.loops.blocks.accesses[1].dtype;
-    item_ = static_cast<std::int64_t>(item_size(compute));
-    sums_ = allocate({compute, {blocks}});
-    parts_.reserve(2 * tensors.size());
-    std::byte* sums = address(sums_, compute);
-    for (const ConstView& tensor : tensors) {
+    for (const ConstView& tensor : tensors_) blocks += block_count(tensor.shape);
+    const Value all = allocate({compute_, {blocks}});
+    std::byte* const sums = address(all, compute_);
+    sum_blocks(sums);
+    finish(sums, output);
+  }
+
+ private:
+  void sum_blocks(std::byte* sums) {
+    parts_.reserve(2 * tensors_.size());
+    for (const ConstView& tensor : tensors_) {
       add_tensor(tensor, sums);
       sums += block_count(tensor.shape) * item_;
     }
     launch_parts();
   }
 
-  void finish(std::span<const ConstView> tensors, const kernels::View& output) {
-    parts_.clear();
-    const std::byte* sums = sums_.storage->data();
+  void finish(const std::byte* sums, const kernels::View& output) {
     auto* result = static_cast<std::byte*>(output.data);
-    for (const ConstView& tensor : tensors) {
+    for (const ConstView& tensor : tensors_) {
       const std::int64_t blocks = block_count(tensor.shape);
-      add(fold_.loops.finish, fold_.finish, {}, blocks, {access(sums, 0, 1), access(result, 0, 0)});
+      add(fold_.loops.finish, fold_.finish, {}, blocks, {access_to(sums, 1), access_to(result, 0)});
       sums += blocks * item_;
       result += item_size(output.dtype);
     }
     launch_parts();
   }
 
- private:
   /// No part takes an index that could be refused.
   void launch_parts() {
     observed_launch(observers_, parts_, [&] { return launch_together(parts_); });
+    parts_.clear();
   }
 
   /// The whole blocks are rows, and what is left is another.
@@ -78,7 +77,7 @@ class FoldLaunch {
           first * row_block * static_cast<std::int64_t>(item_size(tensor.dtype));
       if (rows * columns > 0)
         add(fold_.loops.blocks, fold_.blocks, {rows}, columns,
-            {access(bytes + skipped, row_block, 1), access(sums + first * item_, 1, 0)});
+            {access_to(bytes + skipped, 1, row_block), access_to(sums + first * item_, 0, 1)});
     };
     add_rows(0, whole, row_block);
     add_rows(whole, 1, count % row_block);
@@ -90,9 +89,10 @@ class FoldLaunch {
   }
 
   const PlannedFold& fold_;
+  const std::span<const ConstView> tensors_;
   const Observers observers_;
-  std::int64_t item_ = 0;  // bytes of a block's sum
-  Value sums_;
+  const DType compute_;      // of a block's sum
+  const std::int64_t item_;  // its bytes
   std::vector<Value> copies_;
   std::vector<LaunchPart> parts_;
 };
@@ -101,7 +101,7 @@ class FoldLaunch {
 
 void launch_fold(const PlannedFold& fold, std::span<const ConstView> tensors,
                  const kernels::View& output, Observers observers) {
-  FoldLaunch(fold, tensors, observers).finish(tensors, output);
+  FoldLaunch(fold, tensors, observers).run(output);
 }
 
 }  // namespace sinter::jit

@@ -61,13 +61,6 @@ class MapLaunch {
     parts_.push_back({&loop(p), map_.functions[map_.loop_of[p]], std::move(launch)});
   }
 
-  static kernels::LoopAccess access(const void* base, std::int64_t column_stride) {
-    kernels::LoopAccess access{};
-    access.base = const_cast<void*>(base);
-    access.column_stride = column_stride;
-    return access;
-  }
-
   bool is_row(std::size_t p) const {
     for (std::size_t l = 0; l < lists_; ++l)
       if (is_whole(l, p) && !is_contiguous(list(l, p).shape, list(l, p).strides)) return false;
@@ -80,10 +73,11 @@ class MapLaunch {
     launch.columns = element_count(shape(p));
     launch.accesses.reserve(access_count());
     for (std::size_t l = 0; l < lists_; ++l)
-      launch.accesses.push_back(access(list(l, p).data, is_whole(l, p) ? 1 : 0));
-    for (std::size_t s = 0; s < shared_; ++s) launch.accesses.push_back(access(shared(s).data, 0));
+      launch.accesses.push_back(access_to(list(l, p).data, is_whole(l, p) ? 1 : 0));
+    for (std::size_t s = 0; s < shared_; ++s)
+      launch.accesses.push_back(access_to(shared(s).data, 0));
     for (std::size_t r = 0; r < results_; ++r)
-      launch.accesses.push_back(access(result(r, p).data, 1));
+      launch.accesses.push_back(access_to(result(r, p).data, 1));
     return launch;
   }
 
@@ -110,7 +104,7 @@ class MapLaunch {
     launch.columns = rows < sizes.rank() ? sizes[rows] : 1;
     for (const LaidOperand& operand : laid) {
       launch.accesses.push_back(
-          access(operand.base, rows < sizes.rank() ? operand.strides[rows] : 0));
+          access_to(operand.base, rows < sizes.rank() ? operand.strides[rows] : 0));
       for (int axis = 0; axis < rows; ++axis)
         launch.accesses.back().row_strides[axis] = operand.strides[axis];
     }
@@ -123,7 +117,7 @@ class MapLaunch {
     const ConstView& view = list(l, p);
     if (has_contiguous_rows(view.shape, view.strides)) return view;
     copies_.push_back(packed(view));
-    return {address(copies_.back(), view.dtype), view.dtype, view.shape, copies_.back().strides};
+    return view_of(copies_.back(), Result{view.dtype, view.shape});
   }
 
   /// Positions of one element each, as the counts of an optimizer's steps are, become one row.
@@ -133,7 +127,7 @@ class MapLaunch {
     const Shape all{launch.columns};
     const auto room = [&](DType dtype) {
       copies_.push_back(allocate({dtype, all}));
-      launch.accesses.push_back(access(address(copies_.back(), dtype), 1));
+      launch.accesses.push_back(access_to(address(copies_.back(), dtype), 1));
       return static_cast<std::byte*>(launch.accesses.back().base);
     };
     for (std::size_t l = 0; l < lists_; ++l) {
@@ -141,7 +135,8 @@ class MapLaunch {
       std::byte* to = room(list(l, 0).dtype);
       for (std::size_t p = 0; p < length(); ++p, to += item) std::memcpy(to, list(l, p).data, item);
     }
-    for (std::size_t s = 0; s < shared_; ++s) launch.accesses.push_back(access(shared(s).data, 0));
+    for (std::size_t s = 0; s < shared_; ++s)
+      launch.accesses.push_back(access_to(shared(s).data, 0));
     std::vector<const std::byte*> made;
     for (std::size_t r = 0; r < results_; ++r) made.push_back(room(result(r, 0).dtype));
     add(0, std::move(launch));

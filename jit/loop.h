@@ -90,7 +90,7 @@ struct Loop {
   /// Whether a row must be walked as a whole: it has a reduction, a buffer, or stores a value of
   /// the row.
   bool whole_rows() const;
-  /// Whether rows are summed by column, in blocks of 64.
+  /// Whether rows are summed by column, in the blocks of kernels/sum_blocks.h.
   bool adds_rows() const;
 };
 

@@ -39,6 +39,10 @@ struct Map {
   }
 };
 
+/// The shape of the results at a position: of its lists that have axes, or of a number.
+Shape shape_at(const Trace& trace, const Primitives& primitives, const Map& map,
+               std::size_t position);
+
 /// The maps of a trace.
 struct Maps {
   static constexpr std::uint32_t none = UINT32_MAX;

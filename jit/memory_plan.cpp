@@ -13,16 +13,12 @@
 namespace sinter::jit {
 namespace {
 
-std::int64_t bytes_of(const Result& result) {
-  return element_count(result.shape) * static_cast<std::int64_t>(item_size(result.dtype));
-}
-
 class MemoryPlanner {
  public:
   explicit MemoryPlanner(const LiveValues& values)
       : values_(values),
         plan_(values.plan()),
-        layouts_(values),
+        places_(values),
         block_of_(plan_.value_count, none),
         leaf_readers_(values.trace().leaves.size()),
         leaves_(plan_.value_count) {}
@@ -63,9 +59,9 @@ class MemoryPlanner {
     for_given(plan_, operation, [&](PrimitiveId i, std::uint32_t r) {
       const std::uint32_t number = plan_.first_value[i] + r;
       const Result result = values_.result(i, r);
-      layouts_[number] = {{}, 0, contiguous_strides(result.shape)};
+      places_[number] = {{}, 0, contiguous_strides(result.shape)};
       const auto beside = operands_in_place(operation, i, r, position++);
-      place(number, bytes_of(result), operand_to_take(number, beside, result));
+      place(number, byte_count(result), operand_to_take(number, beside, result));
       if (kept_[number]) find_leaves(number, beside, result);
     });
   }
@@ -87,15 +83,15 @@ class MemoryPlanner {
     const Operand shown = shown_by(operation);
     if (block_of(shown) == none) return;
     const Node& node = values_.node(operation.primitive);
-    const auto place_shown = alias(node, values_.shape(shown), layouts_.placement_of(shown));
+    const auto place_shown = alias(node, values_.shape(shown), places_.placement_of(shown));
     if (place_shown) {
-      layouts_[number] = {{}, place_shown->offset, place_shown->strides};
+      places_[number] = {{}, place_shown->offset, place_shown->strides};
       block_of_[number] = block_of(shown);
       shown_.insert(number);
       extend(number);
     } else {
-      layouts_[number] = {{}, 0, contiguous_strides(node.shape)};
-      place(number, bytes_of({node.dtype, node.shape}), std::nullopt);
+      places_[number] = {{}, 0, contiguous_strides(node.shape)};
+      place(number, byte_count({node.dtype, node.shape}), std::nullopt);
     }
   }
 
@@ -128,7 +124,7 @@ class MemoryPlanner {
       const Shape sums{row_blocks(schedule, space), element_count(values_.shape(operand.value))};
       // The number of the block, until it is placed.
       memory_.block_sums[group].push_back(
-          add_block(at_, bytes_of({schedule.loop.accesses[k].dtype, sums}), false));
+          add_block(at_, byte_count({schedule.loop.accesses[k].dtype, sums}), false));
     }
   }
 
@@ -220,9 +216,9 @@ class MemoryPlanner {
     if (block == none || own_[block] || readers_[block] != 1) return false;
     const Source base = values_.base_of(o);
     return blocks_[block].last == at_ && plan_.death[base.index] == at_ &&
-           blocks_[block].bytes == bytes_of(result) && values_.dtype(o) == result.dtype &&
+           blocks_[block].bytes == byte_count(result) && values_.dtype(o) == result.dtype &&
            values_.shape(o) == result.shape &&
-           is_contiguous(result.shape, layouts_.placement_of(o).strides);
+           is_contiguous(result.shape, places_.placement_of(o).strides);
   }
 
   /// What each operation holds, and where the blocks are.
@@ -262,7 +258,7 @@ class MemoryPlanner {
 
   const LiveValues& values_;
   const Plan& plan_;
-  LiveValues layouts_;  // where in its memory each value is, without any memory
+  LiveValues places_;  // where in its memory each value is, without any memory
   MemoryPlan memory_;
   std::vector<bool> kept_;               // of each value
   std::vector<std::uint32_t> block_of_;  // of each value

@@ -31,13 +31,7 @@ class MapPlanner {
  private:
   const Shape& shape(Operand o) const { return shape_of(trace_, primitives_, o); }
 
-  /// The shape that the results at a position have.
-  Shape shape(std::size_t position) const {
-    Shape all;
-    for (std::size_t l = 0; l < map_.lists(); ++l)
-      if (const Shape& own = shape(map_.operand(l, position)); !own.empty()) all = own;
-    return all;
-  }
+  Shape shape(std::size_t position) const { return shape_at(trace_, primitives_, map_, position); }
 
   std::vector<MapReading> readings_at(std::size_t position) const {
     std::vector<MapReading> readings(map_.lists(), MapReading::each);

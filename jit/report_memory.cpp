@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "jit/value_memory.h"
 #include "runtime/results.h"
 
 namespace sinter::jit {
 namespace {
-
-std::int64_t bytes_of(DType dtype, const Shape& shape) {
-  return element_count(shape) * static_cast<std::int64_t>(item_size(dtype));
-}
-std::int64_t bytes_of(const Node& node) { return bytes_of(node.dtype, node.shape); }
 
 /// Which memory values hold, while operations go by.
 class Account {
@@ -68,11 +64,10 @@ void add_step(Account& account, const Program& program, const Trace& trace, std:
         node.op == Op::pick ? static_cast<std::uint32_t>(node.fixed()[0]) : 0;
     return account.show(step.first_value, program.steps[sources[0].index].first_value + picked);
   }
-  for (const Source s : sources) account.read(s.key(), bytes_of(trace.node(s)));
-  for (std::uint32_t r = 0; r < step.value_count; ++r) {
-    const Result result = result_of(node, r);
-    account.make(step.first_value + r, bytes_of(result.dtype, result.shape));
-  }
+  for (const Source s : sources)
+    account.read(s.key(), byte_count({trace.node(s).dtype, trace.node(s).shape}));
+  for (std::uint32_t r = 0; r < step.value_count; ++r)
+    account.make(step.first_value + r, byte_count(result_of(node, r)));
 }
 
 }  // namespace

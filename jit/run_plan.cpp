@@ -239,10 +239,6 @@ class PlanRun {
 
   // Memory.
 
-  static View view_of(const Value& value, const Result& result) {
-    return {address(value, result.dtype), result.dtype, result.shape, value.strides};
-  }
-
   Value in_arena(std::int64_t offset, const Result& result) const {
     return {arena_, offset / static_cast<std::int64_t>(item_size(result.dtype)),
             contiguous_strides(result.shape)};

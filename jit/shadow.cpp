@@ -84,11 +84,10 @@ void add_meaning(const LiveValues& values, PrimitiveId i, Values& known) {
   for (const Operand o : operands) {
     const auto found = known.find(key_of(o));
     const Value& value = found == known.end() ? values.value_of(o) : found->second;
-    inputs.push_back(
-        {address(value, values.dtype(o)), values.dtype(o), values.shape(o), value.strides});
+    inputs.push_back(view_of(value, values.node(o)));
   }
   const Value& value = known[key_of(Stored{i, 0})] = allocate({node.dtype, node.shape});
-  const View output{address(value, node.dtype), node.dtype, node.shape, value.strides};
+  const View output = view_of(value, node);
   kernels::Fault fault;
   const bool drawn = node.op == Op::random_uniform && !values.primitives().steps[i].whole;
   const NodeRef current = drawn ? with_current_draw(values, i) : NodeRef();
@@ -119,34 +118,30 @@ NodeRef node_of(const LiveValues& values, const Map& map) {
 /// Computes the results of a map from what it reads, and puts them into `known`.
 void add_meaning(const LiveValues& values, const Map& map, Values& known) {
   std::vector<ConstView> inputs;
-  for (const Operand o : map.operands) {
-    const Value& value = known.at(key_of(o));
-    inputs.push_back(
-        {address(value, values.dtype(o)), values.dtype(o), values.shape(o), value.strides});
-  }
+  for (const Operand o : map.operands)
+    inputs.push_back(view_of(known.at(key_of(o)), values.node(o)));
   std::vector<View> outputs;
   for (const Map::Result& from : map.results)
     for (const std::uint32_t index : from.index) {
       const Result result = values.result(from.primitive, index);
       const Value& value = known[key_of(Stored{from.primitive, index})] = allocate(result);
-      outputs.push_back({address(value, result.dtype), result.dtype, result.shape, value.strides});
+      outputs.push_back(view_of(value, result));
     }
   kernels::Fault fault;
   interpret({*node_of(values, map), inputs, outputs, fault});
 }
 
 /// What an op makes of one value.
-Value applied(Op op, DType dtype, const Shape& shape, std::int64_t fixed,
-              const ConstView& operand) {
+Value applied(Op op, const Result& result, std::int64_t fixed, const ConstView& operand) {
   const NodeRef node = record({.op = op,
-                               .dtype = dtype,
-                               .shape = shape,
+                               .dtype = result.dtype,
+                               .shape = result.shape,
                                .inputs = {},
                                .fixed = {&fixed, 1},
                                .differentiable = false,
                                .where = {}});
-  Value value = allocate({dtype, shape});
-  const View output{address(value, dtype), dtype, shape, value.strides};
+  Value value = allocate(result);
+  const View output = view_of(value, result);
   kernels::Fault fault;
   interpret({*node, {&operand, 1}, {&output, 1}, fault});
   return value;
@@ -160,20 +155,18 @@ void add_fold_meaning(const LiveValues& values, PrimitiveId i, Values& known) {
   std::byte* to = address(all, node.dtype);
   for (const Operand o : values.primitives().operands_of(i)) {
     Value value = known.at(key_of(o));
-    DType dtype = fold.read;
-    Shape shape = values.shape(o);
-    const auto apply = [&](Op op, DType result, const Shape& result_shape, std::int64_t fixed) {
-      const ConstView operand{address(value, dtype), dtype, shape, value.strides};
-      value = applied(op, result, result_shape, fixed, operand);
-      dtype = result;
-      shape = result_shape;
+    Result now{fold.read, values.shape(o)};  // what the value is
+    const auto apply = [&](Op op, Result next, std::int64_t fixed) {
+      value = applied(op, next, fixed, view_of(value, now));
+      now = std::move(next);
     };
-    for (const ListFold::Step& step : fold.before) apply(step.op, step.dtype, shape, 0);
-    const std::int64_t axes = (std::int64_t{1} << shape.rank()) - 1;
-    if (axes != 0) apply(Op::sum, fold.sum, Shape::filled(shape.rank(), 1), axes);
-    for (const ListFold::Step& step : fold.after) apply(step.op, step.dtype, shape, 0);
-    std::memcpy(to, address(value, dtype), item_size(dtype));
-    to += item_size(dtype);
+    for (const ListFold::Step& step : fold.before) apply(step.op, {step.dtype, now.shape}, 0);
+    const int rank = now.shape.rank();
+    const std::int64_t axes = (std::int64_t{1} << rank) - 1;
+    if (axes != 0) apply(Op::sum, {fold.sum, Shape::filled(rank, 1)}, axes);
+    for (const ListFold::Step& step : fold.after) apply(step.op, {step.dtype, now.shape}, 0);
+    std::memcpy(to, address(value, now.dtype), item_size(now.dtype));
+    to += item_size(now.dtype);
   }
 }
 
@@ -214,10 +207,7 @@ struct Pair {
 Pair pair_of(const LiveValues& values, const Stored& stored, const Values& known) {
   const std::uint32_t number = values.plan().first_value[stored.primitive] + stored.result;
   const Result result = values.result(stored.primitive, stored.result);
-  const auto view = [&](const Value& value) {
-    return ConstView{address(value, result.dtype), result.dtype, result.shape, value.strides};
-  };
-  return {view(values[number]), view(known.at(key_of(stored)))};
+  return {view_of(values[number], result), view_of(known.at(key_of(stored)), result)};
 }
 
 std::optional<Dims> first_difference(const Pair& pair) {

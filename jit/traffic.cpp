@@ -10,18 +10,14 @@
 namespace sinter::jit {
 namespace {
 
-std::int64_t bytes_of(DType dtype, const Shape& shape) {
-  return element_count(shape) * static_cast<std::int64_t>(item_size(dtype));
-}
-
 /// The sums of blocks of rows, which are written and read within the operation.
 std::int64_t block_sum_bytes(const LiveValues& values, const ScheduledGroup& group) {
   std::int64_t bytes = 0;
   const std::int64_t blocks = row_blocks(group, wide_sizes(values.shape(group.widest)));
   for (std::size_t k = 0; k < group.operands.size(); ++k)
     if (group.operands[k].kind == LoopOperand::Kind::block_sums)
-      bytes +=
-          blocks * bytes_of(group.loop.accesses[k].dtype, values.shape(group.operands[k].value));
+      bytes += blocks *
+               byte_count({group.loop.accesses[k].dtype, values.shape(group.operands[k].value)});
   return bytes;
 }
 
@@ -30,10 +26,9 @@ OperationMemory moved_by(const LiveValues& values, const Operation& operation) {
   if (operation.kind == Operation::Kind::view) return moved;
   std::set<std::uint32_t> read;
   for (const Operand o : operands_of(values.plan(), values.primitives(), operation))
-    if (read.insert(o.key()).second) moved.reads += bytes_of(values.dtype(o), values.shape(o));
+    if (read.insert(o.key()).second) moved.reads += byte_count({values.dtype(o), values.shape(o)});
   for_given(values.plan(), operation, [&](PrimitiveId i, std::uint32_t r) {
-    const Result result = values.result(i, r);
-    moved.writes += bytes_of(result.dtype, result.shape);
+    moved.writes += byte_count(values.result(i, r));
   });
   if (operation.kind != Operation::Kind::group) return moved;
   const std::int64_t sums =

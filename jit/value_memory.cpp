@@ -8,8 +8,9 @@
 namespace sinter::jit {
 
 Value packed(const kernels::ConstView& view) {
-  Value copy = allocate({view.dtype, view.shape});
-  kernels::copy(view, {address(copy, view.dtype), view.dtype, view.shape, copy.strides});
+  const Result result{view.dtype, view.shape};
+  Value copy = allocate(result);
+  kernels::copy(view, view_of(copy, result));
   return copy;
 }
 

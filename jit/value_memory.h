@@ -11,15 +11,26 @@
 
 namespace sinter::jit {
 
+/// Of all elements, without gaps.
+inline std::int64_t byte_count(const Result& result) {
+  return element_count(result.shape) * static_cast<std::int64_t>(item_size(result.dtype));
+}
+
 /// A new value, row-major without gaps, not initialised.
 inline Value allocate(const Result& result) {
-  const auto count = static_cast<std::size_t>(element_count(result.shape));
-  BufferRef buffer = Buffer::allocate(count * item_size(result.dtype));
+  BufferRef buffer = Buffer::allocate(static_cast<std::size_t>(byte_count(result)));
   return {StorageRef(new Storage(std::move(buffer))), 0, contiguous_strides(result.shape)};
 }
 
 inline std::byte* address(const Value& value, DType dtype) {
   return value.storage->data() + value.offset * static_cast<std::int64_t>(item_size(dtype));
+}
+
+inline kernels::View view_of(const Value& value, const Result& result) {
+  return {address(value, result.dtype), result.dtype, result.shape, value.strides};
+}
+inline kernels::View view_of(const Value& value, const Node& node) {
+  return view_of(value, Result{node.dtype, node.shape});
 }
 
 /// A copy without gaps.
