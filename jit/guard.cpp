@@ -19,11 +19,8 @@ std::uint64_t hash_of(const std::vector<std::uint32_t>& key) {
 }
 
 std::string describe_range(const SizeConstraint& constraint) {
-  if (constraint.low == constraint.high) return fmt::format("== {}", constraint.low);
-  std::string text = fmt::format(">= {}", constraint.low);
-  if (constraint.high != INT64_MAX) text += fmt::format(", <= {}", constraint.high);
-  if (constraint.multiple != 1) text += fmt::format(", a multiple of {}", constraint.multiple);
-  return text;
+  const char* relation = constraint.low == constraint.high ? "==" : ">=";
+  return fmt::format("{} {}", relation, constraint.low);
 }
 
 /// The first step that reads the leaf.

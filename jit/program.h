@@ -18,13 +18,10 @@ namespace sinter::jit {
 /// What a size class must satisfy for a Program to be used.
 struct SizeConstraint {
   Axis axis;             ///< the representative of the class
-  std::int64_t low = 0;  ///< low <= size <= high, and size is a multiple of `multiple`
+  std::int64_t low = 0;  ///< low <= size <= high
   std::int64_t high = INT64_MAX;
-  std::int64_t multiple = 1;
 
-  bool holds(std::int64_t size) const {
-    return size >= low && size <= high && size % multiple == 0;
-  }
+  bool holds(std::int64_t size) const { return size >= low && size <= high; }
 };
 
 class Forms;
