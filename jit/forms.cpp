@@ -25,9 +25,10 @@ std::optional<Form> Forms::add(const Trace& trace, std::uint64_t program) {
     write_log(
         {LogChannel::perf_hints,
          fmt::format("program {}", program),
-         fmt::format("a number of a composite (label smoothing) is 0, or is not, unlike before: "
-                     "{}",
-                     lowered ? "lowered in one more form" : "the level eager runs"),
+         fmt::format(
+             "a number of a composite (such as label smoothing) is 0, or is not, unlike before: "
+             "{}",
+             lowered ? "lowered in one more form" : "the level eager runs"),
          {{"forms", fmt::format("{}", forms_.size() + (lowered != nullptr))},
           {"kept", fmt::format("{}", most_forms)}}});
   if (!lowered) return std::nullopt;

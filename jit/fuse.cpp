@@ -16,7 +16,8 @@
 namespace sinter::jit {
 namespace {
 
-/// The most values that a group reads from memory.
+/// The most values that a group reads from memory; the other accesses of its kernel are for what it
+/// writes.
 constexpr std::size_t most_readings = 20;
 
 /// Takes the primitives in order: each joins a group of what it reads, the other groups it reads

@@ -15,8 +15,7 @@ namespace sinter::jit {
 std::string fusion_lines(const LiveValues& values, const LoweringRecord& record);
 
 /// What building the kernels took (`"record":"build"`), and a line for each with its loop and
-/// source
-/// (`"record":"kernel"`).
+/// source (`"record":"kernel"`).
 std::string kernel_lines(const LoweringRecord& record);
 
 /// A line for each operation, with the bytes it moves and the values that end with it
