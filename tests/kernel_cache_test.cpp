@@ -266,7 +266,6 @@ TEST_CASE("kernel cache: what was unused longest makes room") {
   CHECK(log.count("evicted") == 1);
   CHECK(entries(folder / "cache/batches").size() == 3);
   CHECK(entries(folder / "cache/kernels").size() == 3);
-  options.disk_cache = true;
   KernelCache after(options);
   for (const int number : {1, 3, 4}) CHECK(load_and_try(after, number, 1));
   CHECK(after.statistics().disk_hits == 3);
