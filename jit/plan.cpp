@@ -301,13 +301,15 @@ class Planner {
     }
   }
 
-  /// The values that nodes get which something refers to after the run.
-  std::vector<bool> find_kept() const {
+  /// The values that nodes get which something refers to after the run; a leaf that such a node
+  /// shows is read as long.
+  std::vector<bool> find_kept() {
     std::vector<bool> kept(plan_.value_count, false);
     for (std::size_t i = 0; i < trace_.steps.size(); ++i) {
       if (!trace_.keeps_value(i)) continue;
       const Source base = base_of(primitives_.value_of[i]);
-      if (!base.leaf) kept[base.index] = true;
+      if (base.leaf) plan_.last_read[base.index] = Plan::never;
+      else kept[base.index] = true;
     }
     return kept;
   }

@@ -72,7 +72,8 @@ struct Plan {
   /// that show another.
   std::vector<Source> bases;
   std::vector<std::uint32_t> death;      ///< of each value the operation after which it is gone
-  std::vector<std::uint32_t> last_read;  ///< of each leaf the last operation that reads it
+  /// Of each leaf the last operation that reads it; never where something shows it afterwards.
+  std::vector<std::uint32_t> last_read;
   /// No Variable is overwritten before all operations whose data can make them fail.
   std::size_t fallible_operations = 0;
 };

@@ -79,6 +79,30 @@ TEST_CASE("parts of a Variable that overlap what is written") {
   });
 }
 
+TEST_CASE("views of an old value that somebody keeps show it after the write") {
+  using Show = std::function<Tensor(const Tensor&)>;
+  const std::vector<Show> shows{[](const Tensor& a) { return slice(a, 0, 1, 3); },
+                                [](const Tensor& a) { return flip(a, {0}); },
+                                [](const Tensor& a) { return detach(a); },
+                                [](const Tensor& a) {
+                                  return expand(a, {2, 4});
+                                },
+                                [](const Tensor& a) {
+                                  return reshape(a, {2, 2});
+                                },
+                                [](const Tensor& a) { return transpose(unsqueeze(a, 0)); }};
+  at_each_level([&] {
+    for (const Show& show : shows) {
+      const Variable cell(ramp(4), "cell", false);
+      const Floats before = show(ramp(4)).to_host<float>();
+      const Tensor shown = show(cell.value());
+      cell.set(exp(cell * 2 + 1));
+      CHECK(cell.value().to_host<float>()[0] == doctest::Approx(e));
+      CHECK(shown.to_host<float>() == before);
+    }
+  });
+}
+
 TEST_CASE("old values that are read under broadcast are read before the write") {
   at_each_level([] {
     const std::int64_t n = 4'000'000;
