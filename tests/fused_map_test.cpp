@@ -131,7 +131,7 @@ TEST_CASE("fused maps: one kernel for all positions, and no other program for ot
   Tensors list;
   for (std::int64_t i = 0; i < 50; ++i) list.push_back(made({i + 2}, 1));
   const auto run = [&](double factor) {
-    const Lists scaled = foreach_map(
+    Lists scaled = foreach_map(
         [&](const Tensors& x) {
           return Tensors{x[0] * factor, cast(x[0], bf16)};
         },
@@ -151,7 +151,7 @@ TEST_CASE("fused maps: nothing is overwritten that another operand shows in its 
     const Tensor made_here = made({6, 6}, 3) + 1;  // ends in the map
     const Tensor other = made({12, 3}, 4) * 2;
     const Tensor turned = permute(made_here, {1, 0}), wide = reshape(made_here, {36});
-    const auto mapped = foreach_map(
+    auto mapped = foreach_map(
         [](const Tensors& x) {
           return Tensors{x[0] + x[1], x[0] - x[1] * 2};
         },
@@ -220,7 +220,7 @@ TEST_CASE("fused maps: what is clipped is clipped where it is read") {
       gradients.clear();
       Tensors held;
       if (hold) held = {scaled.begin() + 1, scaled.end() - 1};
-      adam.step(std::move(scaled));
+      adam.step(scaled);
       scaled.clear();
       all[0].push_back(norm);
       all[0].insert(all[0].end(), held.begin(), held.end());

@@ -65,9 +65,14 @@ TEST_CASE("tighten: the column that equals an index is found whatever the range 
   struct Range {
     std::int64_t start, step, count;
   };
-  for (const auto& [start, step, count] :
-       {Range{0, 1, 30}, Range{-2, 3, 11}, Range{29, -1, 33}, Range{30, -6, 7}, Range{5, 7, 2},
-        Range{lowest, 2048, 17}, Range{lowest + 6144, -2048, 4}}) {
+  constexpr Range ranges[] = {{0, 1, 30},
+                              {-2, 3, 11},
+                              {29, -1, 33},
+                              {30, -6, 7},
+                              {5, 7, 2},
+                              {lowest, 2048, 17},
+                              {lowest + 6144, -2048, 4}};
+  for (const auto& [start, step, count] : ranges) {
     CAPTURE(start);
     CAPTURE(step);
     Floats expected;
