@@ -1,11 +1,14 @@
 #include "jit/host_compiler.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -26,8 +29,11 @@ constexpr std::string_view usual_search_path = "/usr/local/bin:/usr/bin:/bin";
 /// All that a compiler is given: of what else a user may have set, much changes the code it makes.
 std::vector<std::string> environment_of(const Surroundings& surroundings,
                                         const std::string& temporary) {
-  std::vector<std::string> environment = {"LC_ALL=C", "TMPDIR=" + temporary};
-  if (!surroundings.search_path.empty()) environment.push_back("PATH=" + surroundings.search_path);
+  // A driver that is given no PATH finds no assembler and no linker.
+  const std::string& path = surroundings.search_path;
+  std::vector<std::string> environment = {
+      "LC_ALL=C", "TMPDIR=" + temporary,
+      "PATH=" + (path.empty() ? std::string(usual_search_path) : path)};
   if (!surroundings.library_path.empty())
     environment.push_back("LD_LIBRARY_PATH=" + surroundings.library_path);
   if (!surroundings.home.empty()) environment.push_back("HOME=" + surroundings.home);
@@ -84,6 +90,23 @@ std::optional<HostCompiler> ask(const std::string& path, const Surroundings& sur
   else compiler.identity = identity_of(real_path, outcome.output);
   if (compiler.identity.empty()) return std::nullopt;
   return compiler;
+}
+
+/// Whether all that the loader maps is there: where it is not, the process would end in the loader.
+bool is_whole(const std::string& image) {
+  Elf64_Ehdr header;
+  if (image.size() < sizeof header) return false;
+  std::memcpy(&header, image.data(), sizeof header);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_type != ET_DYN) return false;
+  const std::uint64_t size = image.size();
+  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr part;
+    const std::uint64_t at = header.e_phoff + i * sizeof part;
+    if (at > size || size - at < sizeof part) return false;
+    std::memcpy(&part, image.data() + at, sizeof part);
+    if (part.p_offset > size || size - part.p_offset < part.p_filesz) return false;
+  }
+  return true;
 }
 
 /// Keeps a unit that failed outside of the directory that is removed; nothing where that fails too.
@@ -170,10 +193,12 @@ std::string build_shared_object(const HostCompiler& compiler, std::span<const st
   const HostOutcome outcome = run_programs({&link, 1}, 1).front();
   if (outcome.failed())
     throw_compile_error(compiler, outcome.problem(), outcome.output, units.front());
-  if (::access(image.c_str(), R_OK) != 0)  // seen only here where the program took the status away
+  // Seen only here where the program took the status away.
+  std::string bytes = ::access(image.c_str(), R_OK) == 0 ? read_file_bytes(image) : std::string();
+  if (!is_whole(bytes))
     throw_compile_error(compiler, "made no shared object", outcomes.front().output + outcome.output,
                         units.front());
-  return read_file_bytes(image);
+  return bytes;
 }
 
 }  // namespace sinter::jit

@@ -244,6 +244,39 @@ TEST_CASE("host compiler: a compiler that is killed, or makes nothing, is a Comp
                        CompileError);
 }
 
+TEST_CASE("host compiler: half a shared object, or another file in its place, is a CompileError") {
+  const TemporaryDirectory folder(programs_run_here);
+  Options options = options_in(folder.path());
+  const std::string unit = unit_of(1);
+  const std::string real = find_host_compiler(options)->path, last = "for last; do :; done\n";
+  const std::string image = build_shared_object(*find_host_compiler(options), {&unit, 1}, flags());
+  options.compiler = folder / "cxx";
+  const auto damage = [&](const std::string& command) {
+    write_script(folder / "cxx", real + " \"$@\" || exit\n" + last + "case $last in\n*.so) " +
+                                     command + ";;\nesac\n");
+    return *find_host_compiler(options);
+  };
+  for (std::size_t part = 0; part <= 8; ++part) {
+    const std::string size = std::to_string(image.size() * part / 16);
+    const HostCompiler compiler = damage("truncate -s " + size + " \"$last\"");
+    CAPTURE(part);
+    CHECK_THROWS_WITH_AS(build_shared_object(compiler, {&unit, 1}, flags()),
+                         doctest::Contains("made no shared object"), CompileError);
+  }
+  CHECK_THROWS_AS(build_shared_object(damage("cp \"$0\" \"$last\""), {&unit, 1}, flags()),
+                  CompileError);
+  CHECK(works(build_shared_object(damage(":"), {&unit, 1}, flags()), 1));
+}
+
+TEST_CASE("host compiler: without a PATH, programs are where they usually are") {
+  const TemporaryDirectory folder;
+  Options options = options_in(folder.path());
+  options.surroundings.search_path.clear();
+  const std::string unit = unit_of(1);
+  const std::optional<HostCompiler> compiler = find_host_compiler(options);
+  if (compiler) CHECK(works(build_shared_object(*compiler, {&unit, 1}, flags()), 1));
+}
+
 TEST_CASE("host compiler: its environment holds what is given and nothing else") {
   const TemporaryDirectory folder(programs_run_here);
   Options options = options_in(folder.path());
