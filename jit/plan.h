@@ -71,7 +71,7 @@ struct Plan {
   /// For each primitive what has its elements: a leaf, or a value, by number. Itself, but for those
   /// that show another.
   std::vector<Source> bases;
-  std::vector<std::uint32_t> death;      ///< of each value the operation after which it is gone
+  std::vector<std::uint32_t> death;  ///< of each value the operation after which it is gone
   /// Of each leaf the last operation that reads it; never where something shows it afterwards.
   std::vector<std::uint32_t> last_read;
   /// No Variable is overwritten before all operations whose data can make them fail.
