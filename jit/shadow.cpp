@@ -158,7 +158,7 @@ void add_fold_meaning(const LiveValues& values, PrimitiveId i, Values& known) {
     Result now{fold.read, values.shape(o)};  // what the value is
     const auto apply = [&](Op op, Result next, std::int64_t fixed) {
       value = applied(op, next, fixed, view_of(value, now));
-      now = std::move(next);
+      now = next;
     };
     for (const ListFold::Step& step : fold.before) apply(step.op, {step.dtype, now.shape}, 0);
     const int rank = now.shape.rank();

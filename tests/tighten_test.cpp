@@ -72,7 +72,8 @@ TEST_CASE("tighten: the column that equals an index is found whatever the range 
                               {5, 7, 2},
                               {lowest, 2048, 17},
                               {lowest + 6144, -2048, 4}};
-  for (const auto& [start, step, count] : ranges) {
+  for (const Range& one : ranges) {
+    const std::int64_t start = one.start, step = one.step, count = one.count;
     CAPTURE(start);
     CAPTURE(step);
     Floats expected;
