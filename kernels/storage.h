@@ -52,6 +52,7 @@ SINTER_INLINE VecI32 truth(const VecI& x) { return to_i32(select(x != 0, VecI(1)
 
 // How sixteen elements of a storage type are read and written.
 
+// NOLINTBEGIN(readability-identifier-naming): generated code puts their names together
 struct stored_boolean {
   using Element = std::uint8_t;
   using Compute = VecI;
@@ -134,6 +135,7 @@ struct ComputeStorage {
 struct stored_i64 : ComputeStorage<VecI> {};
 struct stored_f32 : ComputeStorage<VecF> {};
 struct stored_f64 : ComputeStorage<VecD> {};
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace SINTER_ISA
 }  // namespace sinter::kernels

@@ -1,6 +1,6 @@
 // The golden kernels, compiled with the prelude of a GPU, for the simulated one.
 #include "tests/golden_kernel_table.h"
-#include "tests/simulated_prelude.h"
+#include "tests/simulated_prelude.cuh"
 
 #include "tests/golden_kernels.inc"
 

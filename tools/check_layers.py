@@ -73,7 +73,7 @@ jit_order = [
 ]
 
 # Written by the build.
-generated = {"jit/cuda_prelude.inc", "jit/prelude.inc", "tests/simulated_prelude.h",
+generated = {"jit/cuda_prelude.inc", "jit/prelude.inc", "tests/simulated_prelude.cuh",
              "tools/kernel_frame.inc"}
 
 include_line = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)

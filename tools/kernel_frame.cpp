@@ -169,6 +169,8 @@ int run() {
     best = std::min(best, took.count());
     spent += took.count();
   }
+  for (int m = 0; m < memory_count; ++m) std::free(memory[m]);
+  std::free(memory);
   std::printf("%s: %s, %.3f us, the best of %d runs on one thread\n", name,
               different == 0 ? "as expected" : "NOT as expected", best * 1e6, runs);
   return different == 0 ? 0 : 1;
