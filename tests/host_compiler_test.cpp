@@ -18,6 +18,7 @@
 #include "jit/host_process.h"
 #include "jit/kernel_image.h"
 #include "runtime/error.h"
+#include "tests/forking.h"
 #include "tests/temporary_directory.h"
 
 namespace sinter::jit {
@@ -348,8 +349,8 @@ TEST_CASE("host compiler: signals that the program ignores or blocks do not matt
         }) == 0);
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which refuses new threads in a forked child
-TEST_CASE("host compiler: a program may fork while a thread compiles") {
+TEST_CASE("host compiler: a program may fork while a thread compiles" *
+          doctest::skip(tests::child_has_no_threads || tests::child_has_no_allocator)) {
   const TemporaryDirectory folder;
   const HostCompiler compiler = *find_host_compiler(options_in(folder.path()));
   const std::string units[] = {unit_of(5), unit_of(6)};
@@ -358,7 +359,6 @@ TEST_CASE("host compiler: a program may fork while a thread compiles") {
   busy.join();
   CHECK(files_in(folder.path()) == 0);
 }
-#endif
 
 TEST_CASE("host process: as many at once as asked, output of each apart") {
   std::vector<HostProgram> programs;

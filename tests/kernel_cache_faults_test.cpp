@@ -12,6 +12,7 @@
 
 #include "jit/host_process.h"
 #include "runtime/options.h"
+#include "tests/forking.h"
 #include "tests/temporary_directory.h"
 
 namespace sinter::jit {
@@ -288,8 +289,8 @@ TEST_CASE("kernel cache: many processes at once on one directory, and a small bu
     CHECK(file.filename().string().find("tmp-") == std::string::npos);
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which refuses new threads in a forked child
-TEST_CASE("kernel cache: a process forks while its threads compile") {
+TEST_CASE("kernel cache: a process forks while its threads compile" *
+          doctest::skip(tests::child_has_no_threads || tests::child_has_no_allocator)) {
   const Place place;
   for (const char* cache : {"SINTER_CACHE_SIZE=1G", "SINTER_CACHE=off"}) {
     HostProgram program = place.loader({"1", "4", "threads=4", "fork"});
@@ -300,7 +301,6 @@ TEST_CASE("kernel cache: a process forks while its threads compile") {
   }
   CHECK(std::filesystem::is_empty(place / "tmp"));
 }
-#endif
 
 TEST_CASE("kernel cache: a process that ends while it compiles leaves nothing in the way") {
   const Place place;

@@ -15,6 +15,7 @@
 
 #include "runtime/cpu/probe.h"
 #include "runtime/error.h"
+#include "tests/forking.h"
 
 namespace sinter::cpu {
 namespace {
@@ -120,8 +121,8 @@ TEST_CASE("pool: tasks see default floating point whatever the caller's mode, wh
   CHECK(after == flushing);
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which refuses new threads in a forked child
-TEST_CASE("pool: a forked child has a pool of its own") {
+TEST_CASE("pool: a forked child has a pool of its own" *
+          doctest::skip(tests::child_has_no_threads)) {
   const Threads use(3);
   REQUIRE(all_run_once(100));
   for (int round = 0; round < 5; ++round) {
@@ -138,7 +139,8 @@ TEST_CASE("pool: a forked child has a pool of its own") {
   }
 }
 
-TEST_CASE("pool: fork while other threads run regions") {
+TEST_CASE("pool: fork while other threads run regions" *
+          doctest::skip(tests::child_has_no_threads || tests::child_has_no_allocator)) {
   const Threads use(2);
   std::atomic<bool> stop{false};
   std::thread busy([&] {
@@ -158,7 +160,6 @@ TEST_CASE("pool: fork while other threads run regions") {
   busy.join();
   CHECK(good == 20);
 }
-#endif
 
 TEST_CASE("probe: what it says is possible") {
   const Processor& found = processor();
