@@ -5,17 +5,15 @@
 #include <algorithm>
 
 #include "runtime/log.h"
+#include "runtime/word_hash.h"
 
 namespace sinter::jit {
 namespace {
 
 std::uint64_t hash_of(const std::vector<std::uint32_t>& key) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15u;
-  for (const std::uint32_t word : key) {
-    hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-    hash ^= hash >> 32;
-  }
-  return hash;
+  WordHash hash;
+  for (const std::uint32_t word : key) hash.add(word);
+  return hash.value();
 }
 
 std::string describe_range(const SizeConstraint& constraint) {

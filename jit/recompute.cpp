@@ -9,7 +9,7 @@
 namespace sinter::jit {
 namespace {
 
-/// The most that computing a value again may cost.
+/// The most that computing a value again may cost: one function such as exp, and little beside.
 constexpr int most_cost = 16;
 /// How often a value is looked at for one attempt: values that are made from each other in many
 /// ways can be computed again in many more.

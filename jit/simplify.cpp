@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jit/reading.h"
+#include "runtime/word_hash.h"
 
 namespace sinter::jit {
 namespace {
@@ -49,12 +50,9 @@ class Meanings {
 
   static std::ptrdiff_t offset(std::size_t word) { return static_cast<std::ptrdiff_t>(word); }
   std::size_t hash_of(std::size_t begin) const {
-    std::uint64_t hash = 0x9e3779b97f4a7c15u;
-    for (std::size_t k = begin; k < words_.size(); ++k) {
-      hash = (hash ^ static_cast<std::uint64_t>(words_[k])) * 0xff51afd7ed558ccdu;
-      hash ^= hash >> 32;
-    }
-    return hash;
+    WordHash hash;
+    for (std::size_t k = begin; k < words_.size(); ++k) hash.add(words_[k]);
+    return hash.value();
   }
 
   std::vector<std::int64_t> words_;

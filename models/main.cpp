@@ -268,6 +268,7 @@ int run(std::span<const char* const> arguments) {
   if (command == "eval") return evaluate_checkpoint(arguments.subspan(1));
   if (command == "caption") return caption(arguments.subspan(1));
   const bool asked = command == "--help";
+  if (!asked && !command.empty()) fmt::print(stderr, "captioner: no command \"{}\"\n", command);
   fmt::print(asked ? stdout : stderr,
              "usage: captioner COMMAND [options]\n"
              "  train    trains, writes a checkpoint\n"

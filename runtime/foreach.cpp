@@ -9,6 +9,7 @@
 #include "runtime/modes.h"
 #include "runtime/record.h"
 #include "runtime/results.h"
+#include "runtime/word_hash.h"
 
 namespace sinter {
 
@@ -33,21 +34,18 @@ bool ForeachTrace::same_program(const Payload& other) const {
 }
 
 std::uint64_t ForeachTrace::fingerprint() const {
-  std::uint64_t hash = static_cast<std::uint64_t>(lists);
-  const auto mix = [&hash](auto value) {
-    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0xff51afd7ed558ccdu;
-    hash ^= hash >> 32;
-  };
-  for (const DType dtype : list_dtypes) mix(dtype);
-  for (const DType dtype : shared_dtypes) mix(dtype);
-  for (const DType dtype : number_dtypes) mix(dtype);
+  WordHash hash;
+  hash.add(lists);
+  for (const DType dtype : list_dtypes) hash.add(dtype);
+  for (const DType dtype : shared_dtypes) hash.add(dtype);
+  for (const DType dtype : number_dtypes) hash.add(dtype);
   for (const ForeachStep& step : steps) {
-    mix(step.op);
-    mix(step.dtype);
-    for (const int operand : step.operands) mix(operand);
+    hash.add(step.op);
+    hash.add(step.dtype);
+    for (const int operand : step.operands) hash.add(operand);
   }
-  for (const int result : results) mix(result);
-  return hash;
+  for (const int result : results) hash.add(result);
+  return hash.value();
 }
 
 namespace {

@@ -215,7 +215,7 @@ void check_wrt(const ReverseWalk& walk, const std::vector<Tensor>& wrt, Where at
               "the way to tensor {} of wrt is cut at {} ({}): its value was computed "
               "and no gradient was expected through it any more; take the gradient "
               "before the value is read, or {}",
-              i, to_string(cut->op), to_string(cut->where),
+              i, to_string(cut->op), to_string(cut->user),
               wrt[i].requires_grad() ? "all gradients at once" : "make the tensor a Variable"),
           at);
     if (const Node* cut = walk.cut_by_gradient(wrt[i]))
@@ -223,7 +223,7 @@ void check_wrt(const ReverseWalk& walk, const std::vector<Tensor>& wrt, Where at
           "grad",
           fmt::format("the way to tensor {} of wrt ends in the gradient of {} ({}), which was "
                       "taken without create_graph",
-                      i, to_string(cut->op), to_string(cut->where)),
+                      i, to_string(cut->op), to_string(cut->user)),
           at);
   }
 }

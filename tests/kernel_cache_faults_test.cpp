@@ -345,9 +345,16 @@ TEST_CASE("sinter-cache: lists, verifies and prunes") {
   CHECK(tool({"prune", "--to", "16K"}).output.find("removed 1 batches") != std::string::npos);
   CHECK(tool({"prune", "--all"}).output.find("removed 1 batches") != std::string::npos);
   CHECK(files_of(place.cache()).empty());
-  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
-           {}, {"remove"}, {"list", "--all"}, {"prune", "--to"}, {"prune", "--to", "x"}})
-    CHECK(tool(wrong).exit_status == 2);
+  for (const auto& [words, problem] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{}, "what should be done?"},
+           {{"remove"}, "no command \"remove\""},
+           {{"list", "--all"}, "list takes no \"--all\""},
+           {{"prune", "--to"}, "--to: \"\" is no size"},
+           {{"prune", "--to", "12Q"}, "--to: \"12Q\" is no size"}}) {
+    const HostOutcome wrong = tool(words);
+    CHECK(wrong.exit_status == 2);
+    CHECK(wrong.output.find(problem) != std::string::npos);
+  }
   CHECK(tool({"--help"}).exit_status == 0);
 }
 

@@ -57,6 +57,7 @@ class Refusals(unittest.TestCase):
             done = self.run_program(CAPTIONER, *arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn("usage: captioner COMMAND", done.stderr)
+            self.assertEqual(bool(arguments and arguments[0]), "no command" in done.stderr)
         self.assertEqual(self.run_program(CAPTIONER, "--help").returncode, 0)
 
     def test_options_that_do_not_exist_or_have_no_value(self):

@@ -122,18 +122,23 @@ struct Command {
   std::uint64_t bytes;
 };
 
-std::optional<Command> parse(const std::vector<std::string_view>& words) {
-  if (words.empty()) return std::nullopt;
+/// \throws UsageError
+Command parse(const std::vector<std::string_view>& words) {
+  if (words.empty()) throw sinter::UsageError("what should be done?");
   Command command{words[0], sinter::options().cache_bytes};
   if (command.name != "list" && command.name != "verify" && command.name != "prune")
-    return std::nullopt;
+    throw sinter::UsageError(fmt::format("no command \"{}\"", command.name));
   for (std::size_t i = 1; i < words.size(); ++i) {
-    if (command.name != "prune") return std::nullopt;
-    std::optional<std::uint64_t> bytes;
-    if (words[i] == "--all") bytes = 0;
-    if (words[i] == "--to" && ++i < words.size()) bytes = sinter::parse_size(words[i]);
-    if (!bytes) return std::nullopt;
-    command.bytes = *bytes;
+    if (command.name == "prune" && words[i] == "--all") {
+      command.bytes = 0;
+    } else if (command.name == "prune" && words[i] == "--to") {
+      const std::string_view size = ++i < words.size() ? words[i] : "";
+      const auto bytes = sinter::parse_size(size);
+      if (!bytes) throw sinter::UsageError(fmt::format("--to: \"{}\" is no size", size));
+      command.bytes = *bytes;
+    } else {
+      throw sinter::UsageError(fmt::format("{} takes no \"{}\"", command.name, words[i]));
+    }
   }
   return command;
 }
@@ -161,14 +166,12 @@ int main(int count, char** arguments) {
       fmt::print("{}", usage);
       return 0;
     }
-    const auto command = parse(words);
-    if (!command) {
-      fmt::print(stderr, "{}", usage);
-      return 2;
-    }
-    const int status = run(*command);
+    const int status = run(parse(words));
     if (std::fflush(stdout) != 0) throw sinter::FileError("the output cannot be written");
     return status;
+  } catch (const sinter::UsageError& error) {
+    fmt::print(stderr, "sinter-cache: {}\n{}", error.what(), usage);
+    return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "sinter-cache: {}\n", error.what());
     return 1;

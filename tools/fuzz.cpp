@@ -41,9 +41,9 @@ struct Command {
   std::optional<std::uint64_t> print = {};
 };
 
-std::optional<Command> parse(const std::vector<std::string_view>& words) {
+/// \throws sinter::UsageError
+Command parse(const std::vector<std::string_view>& words) {
   Command command;
-  if (words.size() % 2 != 0) return std::nullopt;
   for (std::size_t i = 0; i < words.size(); i += 2) {
     if (words[i] == "--print") command.print = 0;
     std::uint64_t* const number = words[i] == "--minutes" ? &command.minutes
@@ -51,10 +51,12 @@ std::optional<Command> parse(const std::vector<std::string_view>& words) {
                                   : words[i] == "--seeds" ? &command.seeds
                                   : words[i] == "--print" ? &*command.print
                                                           : nullptr;
-    if (!number) return std::nullopt;
-    const char* const end = words[i + 1].data() + words[i + 1].size();
-    const auto [stop, problem] = std::from_chars(words[i + 1].data(), end, *number);
-    if (problem != std::errc() || stop != end) return std::nullopt;
+    if (!number) throw sinter::UsageError(fmt::format("no option \"{}\"", words[i]));
+    const std::string_view value = i + 1 < words.size() ? words[i + 1] : "";
+    const char* const end = value.data() + value.size();
+    const auto [stop, problem] = std::from_chars(value.data(), end, *number);
+    if (value.empty() || problem != std::errc() || stop != end)
+      throw sinter::UsageError(fmt::format("{}: \"{}\" is no whole number", words[i], value));
   }
   return command;
 }
@@ -93,14 +95,16 @@ int run(const Command& command) {
 
 int main(int count, char** arguments) {
   const std::vector<std::string_view> words(arguments + 1, arguments + count);
-  const auto command = parse(words);
-  if (!command) {
-    fmt::print(stderr, "{}", usage);
+  Command command;
+  try {
+    command = parse(words);
+  } catch (const sinter::UsageError& error) {
+    fmt::print(stderr, "sinter-fuzz: {}\n{}", error.what(), usage);
     return 2;
   }
   try {
-    if (!command->print) return run(*command);
-    const Script script = draw_script(*command->print, sinter::fuzz::options_for(*command->print));
+    if (!command.print) return run(command);
+    const Script script = draw_script(*command.print, sinter::fuzz::options_for(*command.print));
     fmt::print("{}", to_cpp(script, sinter::fuzz::Check::first, ""));
     return 0;
   } catch (const std::exception& error) {
