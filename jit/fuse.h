@@ -43,8 +43,8 @@ struct Refusal {
   std::string_view reason;  ///< a literal
 };
 
-/// The most primitives that become one kernel, so that none keeps the compiler much longer than
-/// those that are compiled beside it.
+/// The most primitives that become one kernel, which bounds what one costs the compiler. The number
+/// was chosen, not measured.
 inline constexpr std::size_t most_members = 48;
 
 struct Fusion {

@@ -14,8 +14,8 @@ inline constexpr bool child_has_no_threads =
     false;
 #endif
 
-/// AddressSanitizer up to that of GCC 12 gives nobody the locks of its allocator back: where
-/// another thread held one at the fork, the child's next allocation waits for ever.
+/// AddressSanitizer, at least that of GCC 12, leaves locks of its allocator taken in the child
+/// where another thread held one at the fork: the next allocation there waits for ever.
 inline constexpr bool child_has_no_allocator =
 #ifdef __SANITIZE_ADDRESS__
     true;

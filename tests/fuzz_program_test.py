@@ -38,6 +38,11 @@ def check_run(build):
     pattern = r"3 programs of \d+ steps \(seeds 1 to 3\), \d+\.\d\d hours, 0 findings\n"
     if not re.fullmatch(pattern, printed):
         sys.exit(f"sinter-fuzz printed\n{printed}")
+    refused = subprocess.run(
+        [f"{build}/tools/sinter-fuzz", "--seeds", "0.3"], capture_output=True, text=True
+    )
+    if refused.returncode != 2 or '--seeds: "0.3" is no whole number' not in refused.stderr:
+        sys.exit(f"sinter-fuzz --seeds 0.3 ended with {refused.returncode}:\n{refused.stderr}")
     output_of(f"{build}/tools/sinter-fuzz", "--seed", status=2)
 
 

@@ -220,7 +220,7 @@ TEST_CASE("a second gradient through one taken without create_graph is an error"
   CHECK(message.empty());  // x is reached beside the gradient, and the other tensor by nothing
   const std::string cut = usage_message([&] { grad(sum(first), std::vector<Tensor>{x}); });
   CHECK(contains(cut, "create_graph"));
-  CHECK(contains(cut, "(grad_test.cpp:"));
+  CHECK(contains(cut, "the gradient of add (grad_test.cpp:"));
 }
 
 TEST_CASE("the loss is one floating number") {
