@@ -10,33 +10,6 @@
 namespace sinter::tests {
 namespace {
 
-struct Extents {
-  Shape rows;
-  std::int64_t columns;
-};
-
-/// A warp a row with idle lanes and with several turns, several warps, the most threads; one axis
-/// of rows and more, and more rows than one sum of rows takes.
-std::vector<Extents> extents() {
-  return {{{2, 3}, 5}, {{70}, 37}, {{2, 2, 3}, 96}, {{3}, 1000}, {{2}, 1501}, {{1}, 17000}};
-}
-
-/// Whether floats are summed over the columns, which a GPU does in an order of its own.
-bool sums_columns(const jit::Loop& loop) {
-  for (const jit::Section& section : loop.sections)
-    for (const jit::Statement& s : section.statements)
-      if (s.kind == jit::StatementKind::reduce && (s.op == Op::sum || s.op == Op::prod) &&
-          s.compute != DType::i64)
-        return true;
-  return false;
-}
-
-/// Nothing for the exact class; else a few roundings of what is stored.
-double tolerance_of(const NamedLoop& named) {
-  if (!sums_columns(named.loop)) return 0;
-  return named.name.ends_with("bf16") ? 0x1p-7 : 0x1p-18;
-}
-
 TEST_CASE("cuda: a GPU's prelude gives the bits of the CPU's, sums over columns nearly so") {
   if (!host_kernels_run()) return;
   for (const NamedLoop& named : named_loops()) {
@@ -45,14 +18,14 @@ TEST_CASE("cuda: a GPU's prelude gives the bits of the CPU's, sums over columns 
     REQUIRE(static_cast<bool>(on_host));
     REQUIRE(static_cast<bool>(on_gpu));
     const bool ordered = sums_columns(named.loop);
-    for (const auto& [rows, columns] : extents()) {
+    for (const auto& [rows, columns] : kernel_extents()) {
       CAPTURE(columns);
       KernelRun run(
           named.loop, rows, columns,
           !ordered && !named.name.starts_with("gather") && !named.name.starts_with("embedding"));
       const KernelMemory expected = run.on_host(on_host), result = run.on_gpu(on_gpu);
       CHECK(expected != run.memory());
-      CHECK(first_difference(named.loop, expected, result, tolerance_of(named)) == "");
+      CHECK(first_difference(named.loop, expected, result, gpu_tolerance(named)) == "");
       CHECK(run.fault()[0] == 0);
     }
   }
@@ -61,7 +34,7 @@ TEST_CASE("cuda: a GPU's prelude gives the bits of the CPU's, sums over columns 
 TEST_CASE("cuda: row buffers may lie in device memory") {
   const jit::Loop loop = cross_entropy_grad_loop(DType::f32);
   const GoldenKernel kernel = simulated_kernel("cross_entropy_grad_f32");
-  for (const auto& [rows, columns] : extents()) {
+  for (const auto& [rows, columns] : kernel_extents()) {
     KernelRun run(loop, rows, columns, false);
     CHECK(run.on_gpu(kernel) == run.on_gpu(kernel, true));
   }

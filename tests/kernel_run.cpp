@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 
@@ -77,6 +78,29 @@ std::vector<std::byte> made_up_elements(DType dtype, std::size_t count, std::mt1
   return bytes;
 }
 
+/// The threads of a block take turns on one of the host's.
+class HostThreads final : public KernelGpu {
+ public:
+  explicit HostThreads(GoldenKernel kernel) : kernel_(kernel) {}
+
+  void* place(std::span<const std::byte> bytes) override {
+    return memory_.emplace_back(bytes.begin(), bytes.end()).data();
+  }
+  void read(const void* memory, std::span<std::byte> bytes) override {
+    std::memcpy(bytes.data(), memory, bytes.size());
+  }
+  void run(const jit::CudaLaunch& shape, std::int64_t shared_bytes,
+           const kernels::LoopArguments* arguments) override {
+    simulate(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.team_threads),
+             static_cast<unsigned>(shape.teams), static_cast<std::size_t>(shared_bytes),
+             [&] { kernel_(arguments, 0, shape.units); });
+  }
+
+ private:
+  GoldenKernel kernel_;
+  KernelMemory memory_;
+};
+
 }  // namespace
 
 KernelRun::KernelRun(const jit::Loop& loop, Shape rows, std::int64_t columns, bool special)
@@ -101,12 +125,12 @@ KernelRun::KernelRun(const jit::Loop& loop, Shape rows, std::int64_t columns, bo
   }
 }
 
-std::vector<kernels::LoopAccess> KernelRun::accesses_of(KernelMemory& memory) const {
+std::vector<kernels::LoopAccess> KernelRun::accesses_of(const std::vector<void*>& memory) const {
   std::vector<kernels::LoopAccess> accesses;
   for (std::size_t i = 0; i < loop_.accesses.size(); ++i) {
     const std::int64_t step = step_of(loop_.accesses[i]);
     kernels::LoopAccess access{};
-    access.base = memory[i].data();
+    access.base = memory[i];
     access.origin = loop_.accesses[i].memory ? 0 : first_place;
     access.column_stride = loaded_by_row(loop_, i) ? 0 : step;
     access.index_stride = 1;
@@ -125,22 +149,35 @@ std::vector<kernels::LoopAccess> KernelRun::accesses_of(KernelMemory& memory) co
 
 KernelMemory KernelRun::on_host(GoldenKernel kernel) const {
   KernelMemory memory = memory_;
-  jit::launch(loop_, kernel, {rows_, columns_, accesses_of(memory), numbers_});
+  std::vector<void*> bases;
+  for (std::vector<std::byte>& bytes : memory) bases.push_back(bytes.data());
+  jit::launch(loop_, kernel, {rows_, columns_, accesses_of(bases), numbers_});
   return memory;
 }
 
 KernelMemory KernelRun::on_gpu(GoldenKernel kernel, bool in_device_memory) {
-  KernelMemory memory = memory_;
-  const auto accesses = accesses_of(memory);
+  HostThreads gpu(kernel);
+  return on_gpu(gpu, in_device_memory);
+}
+
+KernelMemory KernelRun::on_gpu(KernelGpu& gpu, bool in_device_memory) {
+  std::vector<void*> bases;
+  for (const std::vector<std::byte>& bytes : memory_)
+    bases.push_back(bytes.empty() ? nullptr : gpu.place(bytes));
+  const auto accesses = accesses_of(bases);
   const std::int64_t rows = element_count(rows_);
   const jit::CudaLaunch shape = jit::cuda_launch(loop_, rows, columns_);
   const bool global = shape.global_bytes != 0 || in_device_memory;
-  std::vector<char> buffers(static_cast<std::size_t>(
+  const std::vector<std::byte> buffers(static_cast<std::size_t>(
       global ? shape.buffer_bytes * loop_.row_buffers * shape.teams * shape.blocks : 0));
 
+  fault_[0] = fault_[1] = 0;
+  void* const fault = gpu.place(std::as_bytes(std::span(fault_)));
   kernels::LoopArguments arguments{};
-  arguments.accesses = accesses.data();
-  arguments.numbers = numbers_.data();
+  arguments.accesses =
+      static_cast<kernels::LoopAccess*>(gpu.place(std::as_bytes(std::span(accesses))));
+  arguments.numbers =
+      static_cast<kernels::LoopNumber*>(gpu.place(std::as_bytes(std::span(numbers_))));
   arguments.access_count = static_cast<std::int64_t>(accesses.size());
   arguments.axes = rows_.rank();
   for (int axis = 0; axis < rows_.rank(); ++axis) arguments.extents[axis] = rows_[axis];
@@ -148,14 +185,35 @@ KernelMemory KernelRun::on_gpu(GoldenKernel kernel, bool in_device_memory) {
   arguments.columns = columns_;
   arguments.unit_rows = shape.unit_rows;
   arguments.unit_columns = shape.unit_columns;
-  fault_[0] = fault_[1] = 0;
-  arguments.device = {shape.pieces_of_row, global ? buffers.data() : nullptr, shape.buffer_bytes,
-                      loop_.row_buffers, fault_};
-  simulate(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.team_threads),
-           static_cast<unsigned>(shape.teams),
-           static_cast<std::size_t>(global ? 0 : shape.shared_bytes),
-           [&] { kernel(&arguments, 0, shape.units); });
+  arguments.device = {shape.pieces_of_row,
+                      global ? static_cast<char*>(gpu.place(buffers)) : nullptr, shape.buffer_bytes,
+                      loop_.row_buffers, static_cast<std::int64_t*>(fault)};
+  gpu.run(shape, global ? 0 : shape.shared_bytes,
+          static_cast<const kernels::LoopArguments*>(
+              gpu.place(std::as_bytes(std::span(&arguments, 1)))));
+  gpu.read(fault, std::as_writable_bytes(std::span(fault_)));
+  KernelMemory memory = memory_;
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    if (!memory[i].empty()) gpu.read(bases[i], memory[i]);
   return memory;
+}
+
+std::vector<KernelExtents> kernel_extents() {
+  return {{{2, 3}, 5}, {{70}, 37}, {{2, 2, 3}, 96}, {{3}, 1000}, {{2}, 1501}, {{1}, 17000}};
+}
+
+bool sums_columns(const jit::Loop& loop) {
+  for (const jit::Section& section : loop.sections)
+    for (const jit::Statement& s : section.statements)
+      if (s.kind == jit::StatementKind::reduce && (s.op == Op::sum || s.op == Op::prod) &&
+          s.compute != DType::i64)
+        return true;
+  return false;
+}
+
+double gpu_tolerance(const NamedLoop& named) {
+  if (!sums_columns(named.loop)) return 0;
+  return named.name.ends_with("bf16") ? 0x1p-7 : 0x1p-18;
 }
 
 std::string first_difference(const jit::Loop& loop, const KernelMemory& a, const KernelMemory& b,

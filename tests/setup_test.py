@@ -69,7 +69,9 @@ cases = {
         unset SINTER_CUDA_PATH
         loads() { false; }
         folder=$(mktemp -d)/nvrtc
-        python3() { mkdir -p "$folder/bin" "$folder/lib/python3.11/site-packages/nvidia/cu13"
+        toolkit=$folder/lib/python3.11/site-packages/nvidia/cu13
+        python3() { mkdir -p "$folder/bin" "$toolkit/include/crt"
+          touch "$toolkit/include/cuda.h"
           printf '#!/bin/sh\\nexit 0\\n' >"$folder/bin/pip"
           chmod +x "$folder/bin/pip"; }
         find_nvrtc "$folder" | sed "s:$folder:FOLDER:"

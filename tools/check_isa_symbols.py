@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that code compiled for one instruction set keeps its symbols to itself.
+"""Checks that code compiled for one instruction set runs only where somebody has asked for it.
 
 The linker keeps one copy of an inline function or template that several objects define. If the copy
 it keeps came from an object compiled for AVX-512, every machine without it crashes. So these
-objects may define only symbols that name their instruction set. Usage: check_isa_symbols.py BUILD
+objects may define only symbols that name their instruction set, and no initialisers, which run
+when the program is loaded. Usage: check_isa_symbols.py BUILD
 """
 
 import pathlib
@@ -27,15 +28,23 @@ def foreign_symbols(item, isa):
             ).stdout.strip()
 
 
+def has_initialisers(item):
+    listed = subprocess.run(["objdump", "-h", item], check=True, capture_output=True, text=True)
+    return any(f" {section}" in listed.stdout for section in (".init_array", ".ctors"))
+
+
 def main(build):
     problems = []
     for isa in ("avx2", "avx512") if platform.machine() == "x86_64" else ():
-        objects = sorted(pathlib.Path(build).glob(f"kernels/libsinter_{isa}.a.p/*.o"))
-        if not objects:
-            problems.append(f"no objects for {isa} in {build}")
-        for item in objects:
-            for symbol in foreign_symbols(item, isa):
-                problems.append(f"{isa}/{item.stem}: defines {symbol}")
+        for library in ("kernels/libsinter", "tools/simgpu/libsimgpu"):
+            objects = sorted(pathlib.Path(build).glob(f"{library}_{isa}.a.p/*.o"))
+            if not objects:
+                problems.append(f"no objects of {library} for {isa} in {build}")
+            for item in objects:
+                for symbol in foreign_symbols(item, isa):
+                    problems.append(f"{library}_{isa}: {item.stem} defines {symbol}")
+                if has_initialisers(item):
+                    problems.append(f"{library}_{isa}: {item.stem} runs code when it is loaded")
     return tree.report("check_isa_symbols", problems)
 
 

@@ -3,7 +3,8 @@
 
 runtime includes runtime; kernels include kernels and the few runtime headers below; jit includes
 both; models, bench and embedders include <sinter/sinter.h>; fuzz includes runtime and jit, and is
-included by tests and tools; nobody includes tests, bench, tools.
+included by tests and tools; nobody includes tests, bench, tools. The simulated GPU, tools/simgpu,
+stands alone: it includes itself, and tests/simgpu includes it.
 Inside jit no stage includes a later one. Installed headers include relative to their own folder, so
 that they work wherever they are installed; every other file includes from the root.
 """
@@ -117,6 +118,11 @@ def target_of(path, quote, name, installed):
 
 def problem_of(path, target):
     folder, seen = path.parts[0], target.split("/")[0]
+    if "simgpu" in (path.parts[1], *target.split("/")[1:2]):
+        allowed = {"tools": ("tools/simgpu/",), "tests": ("tools/simgpu/", "tests/", "jit/", "runtime/cuda/nvrtc_library.h")}
+        if path.parts[1] != "simgpu" or not target.startswith(allowed[folder]):
+            return f"{path.parent} may not include {target}"
+        return None
     if folder == "kernels" and seen == "runtime":
         if target not in kernels_may_see and not target.startswith("runtime/cpu/"):
             return f"kernels may not see {target}"

@@ -12,7 +12,7 @@ vague_names = re.compile(r"(^|_)(utils?|common|helpers?|managers?|misc)(_|$)")
 # (what is wrong, pattern, where it applies)
 code_rules = [
     ("use invariant() or usage_error(), not assert", re.compile(r"(?<!static_)\bassert\s*\("),
-     lambda path: True),
+     lambda path: path.suffix != ".cu"),  # where it is CUDA's
     ("environment variables are read in runtime/options.cpp", re.compile(r"\bgetenv\b"),
      lambda path: str(path) != "runtime/options.cpp" and path.parts[0] in libraries),
     ("using namespace", re.compile(r"\busing\s+namespace\b"), lambda path: True),
@@ -76,21 +76,18 @@ def check_name(path):
 
 
 def check_build_lists():
-    """Every source is listed in its folder's meson.build, and lists are sorted."""
-    for folder in tree.code_folders:
-        build = tree.root / folder / "meson.build"
-        text = build.read_text(encoding="utf-8") if build.is_file() else ""
-        blocks = re.findall(r"files\(\n(.*?)\n?\s*\)", text, re.DOTALL)
-        listed = set(re.findall(r"'([^']+\.\w+)'", text))
-        for path in tree.sources():
-            if path.parts[0] == folder and path.suffix != ".def":
-                name = "/".join(path.parts[1:])
-                if name not in listed:
-                    yield f"{path}: not listed in {folder}/meson.build"
-        for block in blocks:
+    """Every source is listed in a meson.build of its folder or above, and lists are sorted."""
+    listed = set()
+    for build in tree.files(".build"):
+        text = tree.read(build)
+        listed |= {build.parent / name for name in re.findall(r"'([^']+\.\w+)'", text)}
+        for block in re.findall(r"files\(\n(.*?)\n?\s*\)", text, re.DOTALL):
             names = re.findall(r"'([^']+)'", block)
             if names != sorted(names):
-                yield f"{folder}/meson.build: not sorted: {', '.join(names)}"
+                yield f"{build}: not sorted: {', '.join(names)}"
+    for path in tree.sources():
+        if path.parts[0] in tree.code_folders and path.suffix != ".def" and path not in listed:
+            yield f"{path}: no meson.build lists it"
 
 
 def main():

@@ -79,7 +79,8 @@ install_missing() {
 }
 
 # Finds NVRTC for the tests that compile kernels for GPUs: where the loader or SINTER_CUDA_PATH says,
-# else from PyPI, in FOLDER. Without it those tests are skipped.
+# else from PyPI, in FOLDER, with the headers that the simulated GPU's driver is built with. Without
+# it those tests are skipped.
 find_nvrtc() {
   local folder=$1 version
   [ -z "${SINTER_CUDA_PATH:-}" ] || return 0
@@ -88,8 +89,10 @@ find_nvrtc() {
   done
   if ! nvrtc_in "$folder" >/dev/null; then
     echo "$program: installing nvidia-cuda-nvrtc from PyPI in $folder"
+    mkdir -p "$(dirname "$folder")"
     if ! { python3 -m venv "$folder" &&
-      "$folder/bin/pip" install -q --disable-pip-version-check "nvidia-cuda-nvrtc==13.*"; } \
+      "$folder/bin/pip" install -q --disable-pip-version-check \
+        "nvidia-cuda-nvrtc==13.*" "nvidia-cuda-runtime==13.*" "nvidia-cuda-crt==13.*"; } \
       >"$folder.log" 2>&1; then
       echo "$program: no NVRTC ($folder.log): kernels are not compiled for GPUs"
       return 0
@@ -99,7 +102,10 @@ find_nvrtc() {
   export SINTER_CUDA_PATH
 }
 loads() { python3 -c "import ctypes; ctypes.CDLL('$1')" 2>/dev/null; }
-nvrtc_in() { (cd "$1"/lib/python3*/site-packages/nvidia/cu13 2>/dev/null && pwd); }
+nvrtc_in() {
+  (cd "$1"/lib/python3*/site-packages/nvidia/cu13 2>/dev/null &&
+    [ -e include/cuda.h ] && [ -e include/crt ] && pwd)
+}
 
 # configure FOLDER [OPTION...]: configures once; what a developer chose there since is kept.
 # Warnings are errors with the compilers that the project is developed with.

@@ -1,0 +1,69 @@
+/// \file
+/// For the programs that the simulated driver is tested with: written against the toolkit's own
+/// header, which they call through libcuda.so.1 as the loader finds it.
+#pragma once
+
+#include <cuda.h>
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace simgpu {
+
+/// A context that is current while it lives, and was not there before.
+class TestContext {
+ public:
+  TestContext() {
+    REQUIRE(cuInit(0) == CUDA_SUCCESS);
+    REQUIRE(cuCtxCreate(&context_, nullptr, 0, 0) == CUDA_SUCCESS);
+  }
+  ~TestContext() { cuCtxDestroy(context_); }
+  TestContext(const TestContext&) = delete;
+  TestContext& operator=(const TestContext&) = delete;
+  CUcontext get() const { return context_; }
+
+ private:
+  CUcontext context_ = nullptr;
+};
+
+/// Memory of the device for the length of a test.
+class TestMemory {
+ public:
+  explicit TestMemory(std::size_t bytes) { REQUIRE(cuMemAlloc(&address_, bytes) == CUDA_SUCCESS); }
+  ~TestMemory() { cuMemFree(address_); }
+  TestMemory(const TestMemory&) = delete;
+  TestMemory& operator=(const TestMemory&) = delete;
+  operator CUdeviceptr() const { return address_; }
+
+ private:
+  CUdeviceptr address_ = 0;
+};
+
+/// A number that the header does not name.
+template <class Enumeration>
+Enumeration unknown(int value) {
+  static_assert(sizeof(Enumeration) == sizeof value);
+  Enumeration made;
+  std::memcpy(&made, &value, sizeof made);
+  return made;
+}
+
+/// A function of PTX text, in a module of its own.
+inline CUfunction test_function(const char* ptx, const char* name) {
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  REQUIRE(cuModuleLoadData(&module, ptx) == CUDA_SUCCESS);
+  REQUIRE(cuModuleGetFunction(&function, module, name) == CUDA_SUCCESS);
+  return function;
+}
+
+template <class T>
+std::vector<T> read(CUdeviceptr from, std::size_t count) {
+  std::vector<T> values(count);
+  REQUIRE(cuMemcpyDtoH(values.data(), from, count * sizeof(T)) == CUDA_SUCCESS);
+  return values;
+}
+
+}  // namespace simgpu

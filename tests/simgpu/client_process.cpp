@@ -1,0 +1,86 @@
+// A client of the simulated driver in a process of its own, for the tests of what the environment
+// sets and of what is told at exit. Its argument says what it does.
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "tests/simgpu/training_step.h"
+
+namespace {
+
+void require(CUresult result) {
+  if (result == CUDA_SUCCESS) return;
+  std::printf("error %d\n", static_cast<int>(result));
+  std::exit(1);
+}
+
+/// Allocates what nobody frees.
+void leak() {
+  CUdeviceptr lost = 0, kept = 0;
+  require(cuMemAlloc(&lost, 1234));
+  require(cuMemAlloc(&kept, 5678));
+  require(cuMemFree(kept));
+}
+
+void say_profile() {
+  char name[64];
+  int multiprocessors = 0;
+  require(cuDeviceGetName(name, sizeof name, 0));
+  require(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+  std::printf("%s, %d\n", name, multiprocessors);
+}
+
+/// Two streams write to the same place without an order between them: says who was last.
+void race() {
+  CUstream gate = nullptr, streams[2] = {};
+  CUevent opened = nullptr;
+  CUdeviceptr place = 0;
+  std::atomic<bool> is_open{false};
+  require(cuMemAlloc(&place, 4));
+  require(cuStreamCreate(&gate, CU_STREAM_NON_BLOCKING));
+  require(cuEventCreate(&opened, CU_EVENT_DISABLE_TIMING));
+  require(cuLaunchHostFunc(
+      gate,
+      [](void* data) {
+        while (!*static_cast<std::atomic<bool>*>(data)) std::this_thread::yield();
+      },
+      &is_open));
+  require(cuEventRecord(opened, gate));
+  for (unsigned i = 0; i < 2; ++i) {
+    require(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+    require(cuStreamWaitEvent(streams[i], opened, 0));
+    require(cuMemsetD32Async(place, i, 1, streams[i]));
+  }
+  is_open = true;
+  require(cuCtxSynchronize());
+  unsigned last = 9;
+  require(cuMemcpyDtoH(&last, place, 4));
+  std::printf("%u\n", last);
+}
+
+/// What training of a small network gives, step by step and replayed.
+void train() {
+  const std::string ptx = simgpu::training_kernels();
+  for (const auto launches : {simgpu::Launches::direct, simgpu::Launches::replayed})
+    std::printf("%s\n", simgpu::text_of(simgpu::train(ptx, launches, 20)).c_str());
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string what = count == 2 ? arguments[1] : "";
+  CUcontext context = nullptr;
+  require(cuInit(0));
+  require(cuDevicePrimaryCtxRetain(&context, 0));
+  require(cuCtxSetCurrent(context));
+  if (what == "leak") leak();
+  else if (what == "profile") say_profile();
+  else if (what == "race") race();
+  else if (what == "train") train();
+  else return 2;
+  return 0;
+}

@@ -1,0 +1,138 @@
+// Calls in random order with handles that are good, gone or none: whatever comes back, the driver
+// stands, and a new context works.
+#include <array>
+#include <functional>
+#include <random>
+
+#include "tests/simgpu/client.h"
+
+namespace simgpu {
+namespace {
+
+/// Handles of a type that the calls have given, and some that no call gave.
+template <class Handle>
+class Handles {
+ public:
+  explicit Handles(std::mt19937& random) : random_(random) {}
+  Handle* fresh() { return &all_.emplace_back(); }
+  Handle any() const { return all_[random_() % all_.size()]; }
+
+ private:
+  std::mt19937& random_;
+  std::vector<Handle> all_{Handle{}, reinterpret_cast<Handle>(std::uintptr_t{1}),
+                           reinterpret_cast<Handle>(std::uintptr_t{0x5302'0000'0000'0010})};
+};
+
+class Fuzz {
+ public:
+  explicit Fuzz(unsigned seed) : random_(seed) {}
+
+  void call() {
+    const std::function<void()> calls[] = {
+        [&] { cuStreamCreate(streams_.fresh(), number(2)); },
+        [&] { cuStreamDestroy(streams_.any()); },
+        [&] { cuStreamQuery(streams_.any()); },
+        [&] { cuStreamSynchronize(streams_.any()); },
+        [&] { cuStreamBeginCapture(streams_.any(), static_cast<CUstreamCaptureMode>(number(3))); },
+        [&] { cuStreamEndCapture(streams_.any(), graphs_.fresh()); },
+        [&] { cuStreamWaitEvent(streams_.any(), events_.any(), number(2)); },
+        [&] {
+          cuLaunchHostFunc(
+              streams_.any(), [](void*) {}, nullptr);
+        },
+        [&] { cuEventCreate(events_.fresh(), number(4)); },
+        [&] { cuEventDestroy(events_.any()); },
+        [&] { cuEventRecordWithFlags(events_.any(), streams_.any(), number(2)); },
+        [&] { cuEventQuery(events_.any()); },
+        [&] { cuEventSynchronize(events_.any()); },
+        [&] { cuMemAlloc(&addresses_[number(8)], number(5000)); },
+        [&] { cuMemAllocAsync(&addresses_[number(8)], number(5000), streams_.any()); },
+        [&] { cuMemFree(address()); },
+        [&] { cuMemFreeAsync(address(), streams_.any()); },
+        [&] { cuMemsetD8Async(address(), 1, number(5000), streams_.any()); },
+        [&] { cuMemsetD2D32(address(), number(100), 1, number(40), number(40)); },
+        [&] { cuMemcpyDtoDAsync(address(), address(), number(5000), streams_.any()); },
+        [&] { cuMemcpyHtoDAsync(address(), host_.data(), number(5000), streams_.any()); },
+        [&] { cuMemcpyDtoH(host_.data(), address(), number(5000)); },
+        [&] { cuMemHostRegister(host_part(), 1 + number(900), number(16)); },
+        [&] { cuMemHostUnregister(host_part()); },
+        [&] { cuMemHostGetDevicePointer(&addresses_[number(8)], host_part(), 0); },
+        [&] { cuGraphCreate(graphs_.fresh(), number(2)); },
+        [&] { cuGraphClone(graphs_.fresh(), graphs_.any()); },
+        [&] { cuGraphDestroy(graphs_.any()); },
+        [&] { add_node(); },
+        [&] { cuGraphDestroyNode(nodes_.any()); },
+        [&] { add_edge(); },
+        [&] { cuGraphInstantiate(executables_.fresh(), graphs_.any(), number(9)); },
+        [&] { cuGraphLaunch(executables_.any(), streams_.any()); },
+        [&] { cuGraphExecDestroy(executables_.any()); },
+        [&] { update(); },
+        [&] { cuCtxSynchronize(); },
+    };
+    calls[random_() % std::size(calls)]();
+  }
+
+ private:
+  unsigned number(unsigned end) { return static_cast<unsigned>(random_() % end); }
+  CUdeviceptr address() { return addresses_[number(8)] + (number(4) == 0 ? number(64) : 0); }
+  char* host_part() { return host_.data() + 1000 * number(5); }
+  void add_node() {
+    const CUgraphNode after = nodes_.any();
+    const std::size_t count = number(2);
+    const CUgraph graph = graphs_.any();
+    const CUDA_MEMSET_NODE_PARAMS set{address(), 0, 7, 1 + number(4), number(100), 1};
+    CUcontext context = nullptr;
+    cuCtxGetCurrent(&context);
+    switch (number(4)) {
+      case 0: cuGraphAddEmptyNode(nodes_.fresh(), graph, &after, count); break;
+      case 1: cuGraphAddMemsetNode(nodes_.fresh(), graph, &after, count, &set, context); break;
+      case 2: cuGraphAddChildGraphNode(nodes_.fresh(), graph, &after, count, graphs_.any()); break;
+      default: cuGraphAddEventWaitNode(nodes_.fresh(), graph, &after, count, events_.any()); break;
+    }
+  }
+  void add_edge() {
+    const CUgraphNode from = nodes_.any(), to = nodes_.any();
+    cuGraphAddDependencies(graphs_.any(), &from, &to, nullptr, 1);
+  }
+  void update() {
+    CUgraphExecUpdateResultInfo info{};
+    cuGraphExecUpdate(executables_.any(), graphs_.any(), &info);
+  }
+
+  std::mt19937 random_;
+  Handles<CUstream> streams_{random_};
+  Handles<CUevent> events_{random_};
+  Handles<CUgraph> graphs_{random_};
+  Handles<CUgraphNode> nodes_{random_};
+  Handles<CUgraphExec> executables_{random_};
+  CUdeviceptr addresses_[8] = {};
+  /// Work that is in a queue yet may touch what is registered.
+  static inline std::array<char, 5000> host_{};
+};
+
+void check_seed(unsigned seed, int calls) {
+  CAPTURE(seed);
+  {
+    const TestContext context;
+    Fuzz fuzz(seed);
+    for (int i = 0; i < calls; ++i) fuzz.call();
+  }
+  const TestContext context;
+  const TestMemory memory(4);
+  CHECK(cuMemsetD32(memory, seed, 1) == CUDA_SUCCESS);
+  CHECK(read<unsigned>(memory, 1) == std::vector<unsigned>{seed});
+}
+
+}  // namespace
+
+TEST_CASE("simgpu driver: calls in any order leave it standing") {
+  for (unsigned seed = 0; seed < 20; ++seed) check_seed(seed, 400);
+}
+
+TEST_SUITE("fuzz_long") {
+  TEST_CASE("simgpu driver: many calls in any order") {
+    for (unsigned seed = 1000; seed < 4000; ++seed) check_seed(seed, 1000);
+  }
+}
+
+}  // namespace simgpu

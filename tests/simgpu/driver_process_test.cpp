@@ -1,0 +1,40 @@
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/simgpu/client.h"
+#include "tests/simgpu/run_client.h"
+
+namespace simgpu {
+TEST_CASE("simgpu driver: what was never freed is told at exit, with who allocated it") {
+  const auto path = std::filesystem::temp_directory_path() / "simgpu_leaks.txt";
+  std::filesystem::remove(path);
+  run_client("SIMGPU_REPORT=" + path.string(), "leak");
+  std::ifstream file(path);
+  const std::string told{std::istreambuf_iterator<char>(file), {}};
+  CHECK(told.find("1234 bytes in 1 allocations were never freed") != std::string::npos);
+  CHECK(told.find("by cuMemAlloc_v2, called from ") != std::string::npos);
+  CHECK(told.find("simgpu_client_process+0x") != std::string::npos);
+  CHECK(told.find("5678") == std::string::npos);
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("simgpu driver: the environment chooses the profile") {
+  CHECK(run_client("SIMGPU_PROFILE=sm_80", "profile") ==
+        "simgpu sm_80 (simulated, not hardware), 108\n");
+  CHECK(run_client("SIMGPU_PROFILE=sm_100", "profile") ==
+        "simgpu sm_100 (simulated, not hardware), 148\n");
+  int status = 0;
+  CHECK(run_client("SIMGPU_PROFILE=sm_12", "profile", &status).empty());
+  CHECK(status != 0);
+}
+
+TEST_CASE("simgpu driver: the environment chooses which stream goes first") {
+  CHECK(run_client("SIMGPU_ORDER=forward", "race") == "1\n");
+  CHECK(run_client("SIMGPU_ORDER=backward", "race") == "0\n");
+  // The same seed, the same order.
+  const std::string first = run_client("SIMGPU_ORDER=5", "race");
+  CHECK(run_client("SIMGPU_ORDER=5", "race") == first);
+}
+
+}  // namespace simgpu

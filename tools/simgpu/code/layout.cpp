@@ -1,0 +1,101 @@
+#include "tools/simgpu/code/layout.h"
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+namespace simgpu {
+namespace {
+
+constexpr std::uint64_t most_shared = 1 << 24, most_local = 512 << 10;
+/// Of a thread, for the local variables of functions that call themselves.
+constexpr std::uint32_t stack_bytes = 16 << 10;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+/// Bytes one after the other.
+struct Heap {
+  std::uint64_t most;
+  const char* what;
+  std::uint64_t used = 0;
+
+  std::uint32_t add(const ptx::Variable& variable) {
+    const std::uint64_t offset =
+        round_up(used, static_cast<std::uint64_t>(variable.alignment_bytes()));
+    used = offset + variable.bytes();
+    if (used > most)
+      throw ptx::Error(variable.position,
+                       std::string(what) + " takes more than " + std::to_string(most) + " bytes");
+    return static_cast<std::uint32_t>(offset);
+  }
+};
+
+class LayoutMaker {
+ public:
+  explicit LayoutMaker(const ModuleNames& names) {
+    for (const auto& [name, variable] : names.variables)
+      if (variable->space == ptx::Space::shared) shared_of_module_[name] = variable;
+  }
+
+  /// The variables of a recursive function lie in a frame of their own for each call.
+  void add(const ptx::Function& function, bool recursive) {
+    Heap frame{most_local, "the local memory of a function"};
+    for (const ptx::Statement& statement : function.body) {
+      if (const auto* variable = std::get_if<ptx::Variable>(&statement))
+        add(*variable, recursive ? frame : local_);
+      const auto* made = std::get_if<ptx::Instruction>(&statement);
+      if (made != nullptr && !shared_of_module_.empty())
+        for (const ptx::Operand& operand : made->operands) add_named(operand);
+    }
+    if (frame.used != 0)
+      layout_.frames[&function] = static_cast<std::uint32_t>(round_up(frame.used, frame_alignment));
+  }
+
+  Layout finish() {
+    layout_.static_shared_bytes = static_cast<std::uint32_t>(shared_.used);
+    layout_.dynamic_shared_offset =
+        static_cast<std::uint32_t>(round_up(shared_.used, dynamic_alignment_));
+    layout_.local_bytes = static_cast<std::uint32_t>(round_up(local_.used, local_alignment_));
+    layout_.stack_offset = layout_.local_bytes;
+    if (!layout_.frames.empty()) layout_.local_bytes += stack_bytes;
+    return std::move(layout_);
+  }
+
+ private:
+  void add(const ptx::Variable& variable, Heap& local) {
+    const auto alignment = static_cast<std::uint64_t>(variable.alignment_bytes());
+    if (variable.space == ptx::Space::shared && variable.external)
+      dynamic_alignment_ = std::max(dynamic_alignment_, alignment);
+    else if (variable.space == ptx::Space::shared && !layout_.offsets.contains(&variable))
+      layout_.offsets[&variable] = shared_.add(variable);
+    else if (variable.space == ptx::Space::local) {
+      layout_.offsets[&variable] = local.add(variable);
+      local_alignment_ = std::max(local_alignment_, alignment);
+    }
+  }
+
+  /// Shared variables of the module are laid out in the kernels that name them.
+  void add_named(const ptx::Operand& operand) {
+    if (const auto found = shared_of_module_.find(operand.name); found != shared_of_module_.end())
+      add(*found->second, local_);
+    for (const ptx::Operand& part : operand.parts) add_named(part);
+  }
+
+  std::unordered_map<std::string_view, const ptx::Variable*> shared_of_module_;
+  Layout layout_;
+  Heap shared_{most_shared, "the kernel's shared memory"};
+  Heap local_{most_local, "the local memory of a thread"};
+  static constexpr std::uint64_t frame_alignment = 16;  // of what a GPU loads at once
+  std::uint64_t dynamic_alignment_ = 16, local_alignment_ = frame_alignment;
+};
+
+}  // namespace
+
+Layout lay_out(const ReachedFunctions& functions, const ModuleNames& names) {
+  LayoutMaker maker(names);
+  for (const ptx::Function* function : functions.order)
+    maker.add(*function, functions.recursive.contains(function));
+  return maker.finish();
+}
+
+}  // namespace simgpu

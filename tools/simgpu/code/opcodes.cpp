@@ -1,0 +1,77 @@
+#include <cstdio>
+#include <cstdlib>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/simgpu/code/pattern.h"
+#include "tools/simgpu/code/plain_name.h"
+#include "tools/simgpu/code/word_order.h"
+#include "tools/simgpu/lanes/families.h"
+#include "tools/simgpu/machine/settings.h"
+
+namespace simgpu {
+namespace {
+
+FamilyList families_here() {
+  const std::vector<HostIsa> isas = host_isas();
+  const std::string& asked = settings().cpu;
+  if (asked.empty()) return isas.back().families;
+  for (const HostIsa& isa : isas)
+    if (isa.name == asked) return isa.families;
+  std::fprintf(stderr, "simgpu: SIMGPU_CPU=%s: this machine or build has no such instructions\n",
+               asked.c_str());
+  std::abort();
+}
+
+using Table = std::unordered_map<std::string_view, std::vector<Opcode>>;
+
+WordOrder make_order() {
+  std::vector<std::string_view> names;
+  for (FamilyList family = families_here(); family->first != nullptr; ++family)
+    for (std::size_t i = 0; i < family->count; ++i) names.push_back(family->first[i].name);
+  return WordOrder(names);
+}
+
+Table make_table() {
+  Table table;
+  for (FamilyList family = families_here(); family->first != nullptr; ++family)
+    for (std::size_t i = 0; i < family->count; ++i)
+      table[family->first[i].name].push_back(family->first[i]);
+  return table;
+}
+
+}  // namespace
+
+std::vector<HostIsa> host_isas() {
+  std::vector<HostIsa> isas = {{"portable", portable::families()}};
+#ifdef SIMGPU_WITH_AVX
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+      !__builtin_cpu_supports("f16c"))
+    return isas;
+  isas.push_back({"avx2", avx2::families()});
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    isas.push_back({"avx512", avx512::families()});
+#endif
+  return isas;
+}
+
+std::span<const Opcode> opcodes(std::string_view name) {
+  static const Table table = make_table();
+  auto found = table.find(name);
+  if (found == table.end())
+    if (const std::optional<std::string> plain = plain_name(name)) found = table.find(*plain);
+  if (found == table.end()) return {};
+  return found->second;
+}
+
+std::optional<std::string> usual_order(std::string_view opcode) {
+  if (const std::optional<std::string> memory = usual_order_of_memory(opcode)) return memory;
+  static const WordOrder order = make_order();
+  const std::string_view found = order.find(opcode);
+  if (found.empty()) return std::nullopt;
+  return std::string(found);
+}
+
+}  // namespace simgpu

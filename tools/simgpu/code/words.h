@@ -1,0 +1,31 @@
+/// \file
+/// Patterns of opcodes, word by word: see pattern.h.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace simgpu {
+
+struct PatternWord {
+  enum class Kind : std::uint8_t {
+    written,
+    read,
+    address,          ///< m
+    number,           ///< i
+    label,            ///< l
+    targets,          ///< t
+    entry_parameter,  ///< e
+    slot,             ///< f
+  };
+  Kind kind{};
+  int bytes = 0;      ///< of a register, or of an address; 0 of a predicate
+  int vector = 0;     ///< elements; 0 where it is none
+  bool pair = false;  ///< with a predicate behind |
+};
+
+/// \throws std::logic_error for what is no pattern: a mistake in the table.
+std::vector<PatternWord> parse_pattern(std::string_view pattern);
+
+}  // namespace simgpu

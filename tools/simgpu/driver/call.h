@@ -1,0 +1,98 @@
+/// \file
+/// What surrounds each call of the API: the lock, the caller, and how it is turned down.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/simgpu/driver/cuda_api.h"
+
+namespace simgpu::driver {
+
+/// Ends a call with an error. A text says more than the code does, and is told to people.
+class Refusal : public std::exception {
+ public:
+  explicit Refusal(CUresult code, std::string text = {}) : code_(code), text_(std::move(text)) {}
+  CUresult code() const { return code_; }
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  CUresult code_;
+  std::string text_;
+};
+
+[[noreturn]] void refuse(CUresult code, std::string text = {});
+inline void require(bool holds, CUresult code = CUDA_ERROR_INVALID_VALUE) {
+  if (!holds) refuse(code);
+}
+
+/// Who made a call: its name and the return addresses above it.
+struct Origin {
+  const char* name = "";
+  std::vector<void*> frames;
+  /// `cuMemAlloc_v2, called from main (client+0x1234) ...`
+  std::string text() const;
+};
+
+enum class Rule : std::uint8_t {
+  initialised,  ///< only after cuInit
+  always,
+  per_thread,  ///< likewise after cuInit; stream 0 is the thread's own
+};
+
+/// The call that this thread is in. It holds the lock of the driver while it runs.
+class Call {
+ public:
+  Call(const char* name, Rule rule);
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  static Call& current();
+
+  /// \throws Refusal where the call may not be made now.
+  void begin();
+  /// What the exception that is being handled comes to.
+  CUresult failed() const;
+  const char* name() const { return name_; }
+  bool per_thread_stream() const { return rule_ == Rule::per_thread; }
+  Origin origin() const;
+  std::unique_lock<std::mutex>& lock() { return lock_; }
+
+ private:
+  const char* name_;
+  Rule rule_;
+  std::unique_lock<std::mutex> lock_;
+  Call* outer_;
+};
+
+/// While it lives, the thread runs a function of the program's that may make no calls.
+class InHostFunction {
+ public:
+  InHostFunction();
+  ~InHostFunction();
+  InHostFunction(const InHostFunction&) = delete;
+  InHostFunction& operator=(const InHostFunction&) = delete;
+};
+
+template <class Body>
+CUresult enter(const char* name, Rule rule, Body body) noexcept {
+  Call call(name, rule);
+  try {
+    call.begin();
+    return body();
+  } catch (...) {
+    return call.failed();
+  }
+}
+
+/// CUDA_ERROR_NOT_SUPPORTED, said aloud the first time.
+CUresult unsupported(const char* name) noexcept;
+
+/// To stderr, and to the file that SIMGPU_REPORT names.
+void tell(const std::string& text);
+
+}  // namespace simgpu::driver

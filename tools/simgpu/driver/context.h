@@ -1,0 +1,54 @@
+/// \file
+/// Contexts. There is one device, so they differ in what they own and in their errors.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "tools/simgpu/driver/handles.h"
+
+namespace simgpu::driver {
+
+struct Stream;
+
+struct Context {
+  using Handle = CUcontext;
+  static constexpr std::uint64_t kind = 1;
+  static constexpr const char* noun = "context";
+  static constexpr CUresult invalid = CUDA_ERROR_INVALID_CONTEXT;
+
+  CUcontext handle = nullptr;
+  unsigned flags = 0;
+  unsigned long long id = 0;
+  bool is_primary = false;
+  /// Of a kernel or copy that failed: every later call gives it.
+  CUresult sticky = CUDA_SUCCESS;
+  std::array<std::size_t, CU_LIMIT_MAX> limits{};
+  CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
+  std::shared_ptr<Stream> legacy;
+  std::map<std::thread::id, std::shared_ptr<Stream>> per_thread;
+  /// All that are there or have work left, the default ones included.
+  std::vector<std::shared_ptr<Stream>> streams;
+};
+
+/// Contexts that the thread has pushed, the current one last; null handles included.
+std::vector<CUcontext>& context_stack();
+
+/// The current context, which has no error.
+/// \throws Refusal
+std::shared_ptr<Context> current_context();
+/// The same whatever its errors are.
+std::shared_ptr<Context> current_context_in_any_state();
+
+std::shared_ptr<Context> make_context(unsigned flags);
+/// Waits for its work, then destroys all that it owns.
+void destroy(const std::shared_ptr<Context>& context);
+
+/// What the device is numbered; there is only 0.
+inline void require_device(CUdevice device) { require(device == 0, CUDA_ERROR_INVALID_DEVICE); }
+
+}  // namespace simgpu::driver

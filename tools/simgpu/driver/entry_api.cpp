@@ -1,0 +1,91 @@
+// cuGetProcAddress, cuGetErrorName: what is known of the library itself.
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "tools/simgpu/driver/exports.h"
+
+namespace simgpu::driver {
+namespace {
+
+/// The newest version of a function that is no newer than `version`.
+const Export* find(const char* name, int version, bool per_thread) {
+  const Export* best = nullptr;
+  for (std::size_t i = 0; i < export_count; ++i) {
+    const Export& one = exports[i];
+    if (std::strcmp(one.name, name) != 0 || one.version > version) continue;
+    if (one.per_thread && !per_thread) continue;
+    const bool is_better = best == nullptr || one.per_thread > best->per_thread ||
+                           (one.per_thread == best->per_thread && one.version > best->version);
+    if (is_better) best = &one;
+  }
+  return best;
+}
+
+bool is_known(const char* name) {
+  return std::any_of(exports, exports + export_count,
+                     [&](const Export& one) { return std::strcmp(one.name, name) == 0; });
+}
+
+/// "invalid value" of CUDA_ERROR_INVALID_VALUE.
+std::string words_of(const char* name) {
+  constexpr std::string_view prefix = "CUDA_ERROR_";
+  std::string words = name;
+  if (words.starts_with(prefix)) words.erase(0, prefix.size());
+  for (char& c : words)
+    c = c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return words;
+}
+
+}  // namespace
+
+const char* error_name(CUresult code) {
+  const auto* found = std::find_if(error_names, error_names + error_count,
+                                   [code](const ErrorName& one) { return one.code == code; });
+  return found == error_names + error_count ? nullptr : found->name;
+}
+
+namespace api {
+
+CUresult cuGetErrorName(CUresult code, const char** text) {
+  require(text != nullptr);
+  *text = error_name(code);
+  require(*text != nullptr);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorString(CUresult code, const char** text) {
+  static auto& texts = *new std::map<CUresult, std::string>;
+  require(text != nullptr);
+  *text = nullptr;
+  const char* name = error_name(code);
+  require(name != nullptr);
+  std::string& words = texts[code];
+  if (words.empty()) words = code == CUDA_SUCCESS ? "no error" : words_of(name);
+  *text = words.c_str();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetProcAddress_v2(const char* name, void** function, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult* status) {
+  constexpr cuuint64_t known =
+      CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  require(name != nullptr && function != nullptr && (flags & ~known) == 0 && flags != known);
+  require(version <= CUDA_VERSION);
+  const Export* found = find(name, version, flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
+  *function = found != nullptr ? found->function : nullptr;
+  // A missing function is no error: its address is null.
+  const auto result = found != nullptr ? CU_GET_PROC_ADDRESS_SUCCESS
+                      : is_known(name) ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                                       : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  if (status != nullptr) *status = result;
+  return CUDA_SUCCESS;
+}
+CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags) {
+  return api::cuGetProcAddress_v2(name, function, version, flags, nullptr);
+}
+
+}  // namespace api
+}  // namespace simgpu::driver

@@ -1,0 +1,147 @@
+// cuFunc*Attribute*, cuOccupancy*.
+#include <algorithm>
+
+#include "tools/simgpu/driver/function.h"
+#include "tools/simgpu/machine/occupancy.h"
+#include "tools/simgpu/machine/profile.h"
+
+namespace simgpu::driver {
+namespace {
+
+int blocks_that_fit(const Function& function, int threads, std::size_t dynamic) {
+  if (dynamic > static_cast<std::size_t>(profile().shared_per_block_optin)) return 0;
+  return blocks_per_multiprocessor(*function.kernel, static_cast<std::uint64_t>(threads), dynamic,
+                                   profile());
+}
+
+constexpr unsigned occupancy_flags = CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE;
+
+int most_threads(const Function& function) {
+  const auto own = static_cast<int>(function.kernel->most_threads);
+  const int of_profile = profile().most_threads_per_block;
+  const int registers = std::max(function.kernel->registers_per_thread, 1);
+  const int fit = profile().registers_per_multiprocessor / registers / warp_size * warp_size;
+  return std::min({own != 0 ? own : of_profile, of_profile, fit});
+}
+
+/// Of the kernel's rounds on a multiprocessor, the one with the most threads; of those that tie,
+/// the largest block.
+int best_block(const Function& function, CUoccupancyB2DSize dynamic_of, std::size_t dynamic,
+               int limit) {
+  int best = 0, most_resident = 0;
+  int most = most_threads(function);
+  if (limit > 0) most = std::min(most, limit);
+  const int last_warp = (most + warp_size - 1) / warp_size * warp_size;
+  for (int warps_end = last_warp; warps_end > 0; warps_end -= warp_size) {
+    const int threads = std::min(most, warps_end);
+    const std::size_t shared = dynamic_of != nullptr ? dynamic_of(threads) : dynamic;
+    const int resident = threads * blocks_that_fit(function, threads, shared);
+    if (resident > most_resident) most_resident = resident, best = threads;
+  }
+  return best;
+}
+
+}  // namespace
+
+int function_attribute(const Function& function, CUfunction_attribute attribute) {
+  const Kernel& kernel = *function.kernel;
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: return most_threads(function);
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: return static_cast<int>(kernel.static_shared_bytes);
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: return static_cast<int>(kernel.local_bytes);
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: return kernel.registers_per_thread;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return profile().major * 10 + profile().minor;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: return function.most_dynamic_shared;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return function.carveout;
+    default: require(attribute >= 0 && attribute < CU_FUNC_ATTRIBUTE_MAX); return 0;
+  }
+}
+
+void set_function_attribute(Function& function, CUfunction_attribute attribute, int value) {
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      require(value >= 0 &&
+              value + static_cast<std::int64_t>(function.kernel->static_shared_bytes) <=
+                  profile().shared_per_block_optin);
+      function.most_dynamic_shared = value;
+      return;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      require(value >= -1 && value <= 100);
+      function.carveout = value;
+      return;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      refuse(CUDA_ERROR_NOT_SUPPORTED, "the simulated GPU has no clusters of blocks");
+    default: refuse(CUDA_ERROR_INVALID_VALUE);
+  }
+}
+
+namespace api {
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+  require(value != nullptr);
+  *value = function_attribute(*function_of(function), attribute);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  set_function_attribute(*function_of(function), attribute, value);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
+  require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL);
+  function_of(function)->cache_config = config;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction handle,
+                                                              int threads, std::size_t dynamic,
+                                                              unsigned flags) {
+  require(blocks != nullptr && threads > 0 && (flags & ~occupancy_flags) == 0);
+  const auto function = function_of(handle);
+  *blocks = threads > most_threads(*function) ? 0 : blocks_that_fit(*function, threads, dynamic);
+  return CUDA_SUCCESS;
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
+                                                     std::size_t dynamic) {
+  return api::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
+                                                                   dynamic, 0);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int* threads, CUfunction handle,
+                                                   CUoccupancyB2DSize dynamic_of,
+                                                   std::size_t dynamic, int limit, unsigned flags) {
+  require(blocks != nullptr && threads != nullptr && limit >= 0 && (flags & ~occupancy_flags) == 0);
+  const auto function = function_of(handle);
+  *threads = best_block(*function, dynamic_of, dynamic, limit);
+  if (*threads == 0) refuse(CUDA_ERROR_INVALID_VALUE);
+  const std::size_t shared = dynamic_of != nullptr ? dynamic_of(*threads) : dynamic;
+  *blocks = profile().multiprocessors * blocks_that_fit(*function, *threads, shared);
+  return CUDA_SUCCESS;
+}
+CUresult cuOccupancyMaxPotentialBlockSize(int* blocks, int* threads, CUfunction function,
+                                          CUoccupancyB2DSize dynamic_of, std::size_t dynamic,
+                                          int limit) {
+  return api::cuOccupancyMaxPotentialBlockSizeWithFlags(blocks, threads, function, dynamic_of,
+                                                        dynamic, limit, 0);
+}
+
+/// What is left of a multiprocessor's shared memory to each of so many blocks.
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* dynamic, CUfunction handle,
+                                                 int blocks, int threads) {
+  constexpr int unit = 128;
+  require(dynamic != nullptr && blocks > 0 && threads > 0);
+  const auto function = function_of(handle);
+  require(blocks <= blocks_that_fit(*function, threads, 0));
+  const auto fixed = static_cast<int>(function->kernel->static_shared_bytes);
+  const int each = profile().shared_per_multiprocessor / blocks / unit * unit -
+                   profile().shared_reserved_per_block - fixed;
+  *dynamic = static_cast<std::size_t>(
+      std::max(0, std::min(each, profile().shared_per_block_optin - fixed)));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace api
+}  // namespace simgpu::driver

@@ -1,0 +1,84 @@
+/// \file
+/// Graphs of work. Nodes belong to their graph; edges are pointers between nodes of one graph.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "tools/simgpu/driver/stream.h"
+
+namespace simgpu::driver {
+
+struct Graph;
+
+struct Node {
+  using Handle = CUgraphNode;
+  static constexpr std::uint64_t kind = 9;
+  static constexpr const char* noun = "graph node";
+  static constexpr CUresult invalid = CUDA_ERROR_INVALID_VALUE;
+
+  CUgraphNode handle = nullptr;
+  Graph* graph = nullptr;
+  Work work;
+  std::vector<Node*> dependencies;
+  std::vector<void*> parameter_pointers;  ///< into the parameters, for programs that read them
+  bool is_enabled = true;                 ///< of an executable graph
+  CUgraphNode source = nullptr;           ///< that it is a copy of
+};
+
+struct Graph {
+  using Handle = CUgraph;
+  static constexpr std::uint64_t kind = 10;
+  static constexpr const char* noun = "graph";
+  static constexpr CUresult invalid = CUDA_ERROR_INVALID_VALUE;
+
+  CUgraph handle = nullptr;
+  std::vector<std::shared_ptr<Node>> nodes;  ///< in the order they were added
+  bool is_child = false;                     ///< of a node, which owns it
+  CUgraph source = nullptr;
+
+  ~Graph();
+};
+
+/// A graph that can be launched: a copy that is its own.
+struct ExecutableGraph {
+  using Handle = CUgraphExec;
+  static constexpr std::uint64_t kind = 11;
+  static constexpr const char* noun = "executable graph";
+  static constexpr CUresult invalid = CUDA_ERROR_INVALID_VALUE;
+
+  CUgraphExec handle = nullptr;
+  std::shared_ptr<Graph> graph;
+  cuuint64_t flags = 0;
+  std::shared_ptr<Operation> last;  ///< of its last launch: the next comes after it
+};
+
+/// \throws Refusal for a dependency of another graph, or one that is there twice
+Node* add_node(Graph& graph, std::vector<Node*> dependencies, Work work);
+void remove_node(Node& node);
+/// Nodes that depend on one.
+std::vector<Node*> dependents(const Node& node);
+/// Whether `to` comes after `from`, or is it.
+bool reaches(const Node& from, const Node& to);
+
+/// A copy, child graphs included.
+std::shared_ptr<Graph> clone(const Graph& graph);
+/// A copy for a node to own, which has a handle while the node has it.
+ChildWork make_child(const Graph& graph);
+/// The copy of a node in a graph; null where there is none.
+Node* copy_of(const Graph& graph, CUgraphNode source);
+
+/// The nodes, each after what it depends on; of several orders, the one that SIMGPU_ORDER chooses.
+/// Empty where there is none, in a circle.
+std::vector<Node*> in_order(const Graph& graph);
+
+/// Puts the graph's work into a stream.
+void launch(ExecutableGraph& executable, const std::shared_ptr<Stream>& stream);
+
+CUgraphNodeType type_of(const Node& node);
+/// For people: what the node does.
+std::string text_of(const Node& node);
+
+}  // namespace simgpu::driver

@@ -1,0 +1,83 @@
+/// \file
+/// The handles that programs hold. A handle is a number that looks like a pointer, and leads
+/// nowhere when it is used as one; no number is given out twice, so that a handle of what has been
+/// destroyed is known as such.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tools/simgpu/driver/call.h"
+
+namespace simgpu::driver {
+
+/// The objects of a type: `T::Handle`, `T::kind` (a number of its own), `T::noun` ("stream") and
+/// `T::invalid`, the error of a handle that is none.
+template <class T>
+class Table {
+ public:
+  using Handle = typename T::Handle;
+  using Objects = std::map<std::uint64_t, std::shared_ptr<T>>;
+
+  /// Sets `object->handle`.
+  Handle add(const std::shared_ptr<T>& object) {
+    put(object, reinterpret_cast<Handle>(tag | ++last_ << 4));
+    return object->handle;
+  }
+  /// Under a handle that this table gave out.
+  void put(const std::shared_ptr<T>& object, Handle handle) {
+    object->handle = handle;
+    objects_[number(handle)] = object;
+  }
+  /// Null where there is none.
+  std::shared_ptr<T> find(Handle handle) const {
+    const auto found = objects_.find(number(handle));
+    return found == objects_.end() ? nullptr : found->second;
+  }
+  /// \throws Refusal where there is none.
+  std::shared_ptr<T> get(Handle handle) const {
+    std::shared_ptr<T> object = find(handle);
+    if (!object) refuse(T::invalid, was_destroyed(handle) ? destroyed_text() : std::string());
+    return object;
+  }
+  bool was_destroyed(Handle handle) const {
+    const std::uint64_t value = number(handle);
+    return (value & tag_bits) == tag && (value & ~tag_bits) >> 4 <= last_ && (value & 15) == 0 &&
+           value != tag && !objects_.contains(value);
+  }
+  std::shared_ptr<T> remove(Handle handle) {
+    std::shared_ptr<T> object = get(handle);
+    objects_.erase(number(handle));
+    return object;
+  }
+  template <class Test>
+  void remove_if(Test test) {
+    std::erase_if(objects_, [&](const auto& entry) { return test(*entry.second); });
+  }
+  const Objects& objects() const { return objects_; }
+
+ private:
+  static constexpr std::uint64_t tag_bits = 0xffff'0000'0000'0000u;
+  static constexpr std::uint64_t tag = std::uint64_t{0x5300 + T::kind} << 48;
+  static std::uint64_t number(Handle handle) { return reinterpret_cast<std::uint64_t>(handle); }
+  static std::string destroyed_text() { return std::string("the ") + T::noun + " was destroyed"; }
+
+  std::uint64_t last_ = 0;
+  Objects objects_;
+};
+
+/// The table of a type. Under the lock of the driver.
+template <class T>
+Table<T>& table() {
+  static auto& never_destroyed = *new Table<T>;
+  return never_destroyed;
+}
+template <class T>
+std::shared_ptr<T> get(typename T::Handle handle) {
+  return table<T>().get(handle);
+}
+
+}  // namespace simgpu::driver

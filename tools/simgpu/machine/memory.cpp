@@ -1,0 +1,168 @@
+#include "tools/simgpu/machine/memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+
+namespace simgpu {
+namespace {
+
+/// Between allocations, so that what runs over the end of one is not in the next.
+constexpr std::size_t gap = 4096;
+/// Addresses beside those for twice the bytes that there are.
+constexpr std::size_t most_gaps = std::size_t{1} << 30;
+
+std::uint64_t end_of(const Allocation& allocation) { return allocation.address + allocation.bytes; }
+
+using Allocations = std::map<std::uint64_t, Allocation>;  // by address
+
+const Allocation* holder(const Allocations& allocations, std::uint64_t address) {
+  auto after = allocations.upper_bound(address);
+  if (after == allocations.begin()) return nullptr;
+  const Allocation& before = std::prev(after)->second;
+  return address < end_of(before) ? &before : nullptr;
+}
+
+std::uint64_t rounded_up(std::uint64_t value) {
+  return (value + DeviceMemory::alignment - 1) / DeviceMemory::alignment * DeviceMemory::alignment;
+}
+
+}  // namespace
+
+struct DeviceMemory::Book {
+  mutable std::mutex mutex;
+  Allocations live, freed;
+  std::uint64_t next = 0;  // where the search for room begins: it goes round
+  std::uint64_t count = 0;
+  std::size_t in_use = 0;
+
+  /// The first address in [from, end) with room for `bytes`, and a gap before it and behind.
+  std::optional<std::uint64_t> room(std::uint64_t from, std::uint64_t end,
+                                    std::size_t bytes) const {
+    auto after = live.lower_bound(from);
+    if (after != live.begin())
+      from = std::max(from, rounded_up(end_of(std::prev(after)->second) + gap));
+    for (; from < end && bytes <= end - from; ++after) {
+      if (after == live.end()) return from;
+      if (from + bytes + gap <= after->first) return from;
+      from = rounded_up(end_of(after->second) + gap);
+    }
+    return std::nullopt;
+  }
+  void forget_freed(std::uint64_t address, std::size_t bytes) {
+    auto first = freed.lower_bound(address);
+    if (first != freed.begin() && end_of(std::prev(first)->second) > address) --first;
+    freed.erase(first, freed.lower_bound(address + bytes));
+  }
+};
+
+DeviceMemory::DeviceMemory(std::size_t bytes)
+    : capacity_(bytes),
+      range_(2 * bytes + most_gaps),
+      pages_(range_ + alignment),
+      states_(range_),
+      race_shadow_(range_),
+      book_(std::make_unique<Book>()) {
+  base_ = rounded_up(reinterpret_cast<std::uint64_t>(pages_.data()));
+  book_->next = first_address();
+}
+
+DeviceMemory::~DeviceMemory() = default;
+
+std::uint64_t DeviceMemory::first_address() const { return rounded_up(base_ + gap); }
+
+std::optional<std::uint64_t> DeviceMemory::allocate(std::size_t bytes, const std::string& maker) {
+  const std::lock_guard lock(book_->mutex);
+  const std::uint64_t end = base_ + range_;
+  if (bytes == 0 || bytes > capacity_ - book_->in_use) return std::nullopt;
+  std::optional<std::uint64_t> address = book_->room(book_->next, end, bytes);
+  if (!address) address = book_->room(first_address(), end, bytes);
+  if (!address) return std::nullopt;
+  book_->forget_freed(*address, bytes);
+  Allocation& made = book_->live[*address];
+  made.address = *address;
+  made.bytes = bytes;
+  made.maker = maker;
+  made.number = ++book_->count;
+  book_->next = rounded_up(*address + bytes + gap);
+  book_->in_use += bytes;
+  std::memset(shadow(*address), state_allocated, bytes);
+  return address;
+}
+
+bool DeviceMemory::free(std::uint64_t address, const std::string& freer) {
+  const std::lock_guard lock(book_->mutex);
+  const auto found = book_->live.find(address);
+  if (found == book_->live.end()) return false;
+  Allocation& gone = book_->freed[address];
+  gone = std::move(found->second);
+  gone.freed = true;
+  gone.freer = freer;
+  book_->live.erase(found);
+  book_->in_use -= gone.bytes;
+  std::memset(shadow(address), 0, gone.bytes);
+  const std::uint64_t page_start = reinterpret_cast<std::uint64_t>(pages_.data());
+  pages_.release(address - page_start, gone.bytes);
+  states_.release(address - base_, gone.bytes);
+  return true;
+}
+
+std::optional<Allocation> DeviceMemory::find(std::uint64_t address) const {
+  const std::lock_guard lock(book_->mutex);
+  for (const Allocations* each : {&book_->live, &book_->freed})
+    if (const Allocation* found = holder(*each, address)) return *found;
+  return std::nullopt;
+}
+
+std::optional<Allocation> DeviceMemory::nearest(std::uint64_t address) const {
+  const std::lock_guard lock(book_->mutex);
+  const auto after = book_->live.upper_bound(address);
+  const bool has_before = after != book_->live.begin(), has_after = after != book_->live.end();
+  if (!has_before && !has_after) return std::nullopt;
+  if (!has_before) return after->second;
+  const Allocation& before = std::prev(after)->second;
+  if (!has_after || address - end_of(before) <= after->first - address) return before;
+  return after->second;
+}
+
+std::vector<Allocation> DeviceMemory::live() const {
+  const std::lock_guard lock(book_->mutex);
+  std::vector<Allocation> all;
+  for (const auto& [address, allocation] : book_->live) all.push_back(allocation);
+  std::sort(all.begin(), all.end(),
+            [](const Allocation& a, const Allocation& b) { return a.number < b.number; });
+  return all;
+}
+
+std::size_t DeviceMemory::bytes_in_use() const {
+  const std::lock_guard lock(book_->mutex);
+  return book_->in_use;
+}
+
+std::size_t DeviceMemory::capacity() const { return capacity_; }
+
+ShadowRegion DeviceMemory::region() const {
+  ShadowRegion region;
+  region.base = base_;
+  region.bytes = range_;
+  region.states = shadow(base_);
+  return region;
+}
+
+bool DeviceMemory::is_allocated(std::uint64_t address, std::size_t bytes) const {
+  const std::lock_guard lock(book_->mutex);
+  const Allocation* found = holder(book_->live, address);
+  return found != nullptr && bytes <= end_of(*found) - address;
+}
+
+void DeviceMemory::set_initialised(std::uint64_t address, std::size_t bytes) {
+  std::memset(shadow(address), state_allocated | state_initialised, bytes);
+}
+
+void DeviceMemory::copy_shadow(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
+  std::memmove(shadow(to), shadow(from), bytes);
+}
+
+}  // namespace simgpu

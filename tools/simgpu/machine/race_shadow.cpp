@@ -1,0 +1,53 @@
+#include "tools/simgpu/machine/race_shadow.h"
+
+namespace simgpu {
+namespace {
+
+constexpr std::size_t page_bytes = std::size_t{1} << strong_page_shift;
+/// Numbers start anew before a launch that finds fewer left.
+constexpr std::uint32_t enough = interval_limit / 4 * 3;
+
+}  // namespace
+
+RaceCells::RaceCells(std::size_t bytes)
+    : cells_((bytes + cell_bytes - 1) / cell_bytes),
+      pages_(bytes / page_bytes + 1),
+      store_(cells_ * (sizeof(StrongCells) + 5 * sizeof(std::uint32_t)) +
+             pages_ * sizeof(std::uint32_t)) {}
+
+void RaceCells::put_into(ShadowRegion& region) {
+  region.strong = reinterpret_cast<StrongCells*>(store_.data());
+  region.writes = reinterpret_cast<std::uint32_t*>(region.strong + cells_);
+  region.reads = region.writes + cells_;
+  region.more_reads = region.reads + cells_;
+  region.writers = region.more_reads + cells_;
+  region.readers = region.writers + cells_;
+  region.strong_pages = region.readers + cells_;
+}
+
+void RaceCells::clear() { store_.release_all(); }
+
+void RaceShadow::enter(ShadowRegion& region) {
+  const std::lock_guard lock(mutex_);
+  if (launches_++ == 0 && interval_limit - next_ < enough) {
+    cells_.clear();
+    next_ = 1;
+  }
+  cells_.put_into(region);
+  region.before = next_ << cell_mask_bits;
+}
+
+void RaceShadow::leave() {
+  const std::lock_guard lock(mutex_);
+  --launches_;
+}
+
+std::uint32_t RaceShadow::take(std::uint32_t count) {
+  const std::lock_guard lock(mutex_);
+  if (count > interval_limit - next_) return 0;
+  const std::uint32_t first = next_;
+  next_ += count;
+  return first;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,43 @@
+/// \file
+/// Whether two accesses to the same bytes race.
+#pragma once
+
+#include <cstdint>
+
+#include "tools/simgpu/machine/block_time.h"
+#include "tools/simgpu/machine/bounds.h"
+
+namespace simgpu {
+
+/// Checks accesses of one block, in one region, and remembers them.
+class Races {
+ public:
+  Races(BlockTime& time, const ShadowRegion& region, const Block& block, bool in_shared)
+      : time_(time), region_(region), block_(block), in_shared_(in_shared) {}
+
+  /// Of an access that is within the region. The bytes of a plain store that other lanes of the
+  /// warp have written: that is a race unless they have written the same. \throws Fault
+  std::uint32_t check(const LaneAccess& access);
+
+ private:
+  std::uint32_t check_cell(const LaneAccess& access, std::uint64_t cell, std::uint32_t bytes);
+  /// Of a cell that another access has left, and its lanes' marks where there are any: the bytes
+  /// that other lanes of the warp have accessed, and may still.
+  std::uint32_t look(const LaneAccess& access, std::uint32_t other, const std::uint32_t* marks,
+                     std::uint32_t bytes, const char* done);
+  void remember(const LaneAccess& access, std::uint64_t cell, std::uint32_t bytes);
+  [[noreturn]] void fail(const LaneAccess& access, std::uint32_t other, const char* done) const;
+  [[noreturn]] void fail_lanes(const LaneAccess& access, std::uint32_t mark,
+                               const char* done) const;
+  bool is_mine(const LaneAccess& access, std::uint32_t cell) const;
+  bool is_needless(const LaneAccess& access, std::uint32_t cell) const;
+  void put(const LaneAccess& access, std::uint32_t& cell, std::uint32_t* marks,
+           std::uint32_t bytes) const;
+
+  BlockTime& time_;
+  const ShadowRegion& region_;
+  const Block& block_;
+  bool in_shared_;
+};
+
+}  // namespace simgpu

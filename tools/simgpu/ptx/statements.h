@@ -1,0 +1,23 @@
+/// \file
+/// Bodies of functions. Source: PTX ISA, chapter 4.
+#pragma once
+
+#include <vector>
+
+#include "tools/simgpu/ptx/words.h"
+
+namespace simgpu::ptx {
+
+/// From the brace that opens it to the one that closes it.
+std::vector<Statement> parse_body(Words& words);
+
+/// .loc: the words behind it.
+Location parse_location(Words& words);
+
+/// .pragma: the words behind it. None means anything here.
+void skip_pragma(Words& words);
+
+/// Files have numbers to this one: reports keep them in an array.
+inline constexpr int most_files = 65536;
+
+}  // namespace simgpu::ptx
