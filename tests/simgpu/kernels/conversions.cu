@@ -47,9 +47,9 @@ ROUNDED(root_f32, float, float, __fsqrt)
 ROUNDED(reciprocal_f64, double, double, __drcp)
 ROUNDED(root_f64, double, double, __dsqrt)
 
-#define ROUNDED_PAIRS(name, T, stem)                                     \
-  extern "C" __global__ void name(T* out, const T* a, const T* b) {      \
-    const int i = place();                                               \
+#define ROUNDED_PAIRS(name, T, stem)                                                \
+  extern "C" __global__ void name(T* out, const T* a, const T* b) {                 \
+    const int i = place();                                                          \
     out[4 * i] = stem##_rn(a[i], b[i]), out[4 * i + 1] = stem##_rz(a[i], b[i]);     \
     out[4 * i + 2] = stem##_rd(a[i], b[i]), out[4 * i + 3] = stem##_ru(a[i], b[i]); \
   }

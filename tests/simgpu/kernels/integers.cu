@@ -9,10 +9,22 @@ extern "C" __global__ void wide_operations(Wide* out, const Wide* a, const Wide*
   if (i >= n) return;
   const Wide x = a[i], y = b[i];
   const Natural p = x, q = y;
-  const Wide results[] = {x / y,          x % y,       (Wide)(p / q),        (Wide)(p % q),
-                          __mul64hi(x, y), (Wide)__umul64hi(p, q), llabs(x), __popcll(p),
-                          __clzll(x),      __ffsll(x),  (Wide)__brevll(p),   min(x, y),
-                          (Wide)max(p, q), x >> (y & 63), (Wide)(p >> (q & 63)), x << (y & 63)};
+  const Wide results[] = {x / y,
+                          x % y,
+                          (Wide)(p / q),
+                          (Wide)(p % q),
+                          __mul64hi(x, y),
+                          (Wide)__umul64hi(p, q),
+                          llabs(x),
+                          __popcll(p),
+                          __clzll(x),
+                          __ffsll(x),
+                          (Wide)__brevll(p),
+                          min(x, y),
+                          (Wide)max(p, q),
+                          x >> (y & 63),
+                          (Wide)(p >> (q & 63)),
+                          x << (y & 63)};
   out[i] = results[i % 16];
 }
 extern "C" __global__ void narrow_operations(int* out, const int* a, const int* b, int n) {

@@ -6,10 +6,10 @@
 
 __device__ int place() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-#define ONE(name, T, value)                                      \
-  extern "C" __global__ void name(T* out, const T* a) {          \
-    const T x = a[place()];                                      \
-    out[place()] = value;                                        \
+#define ONE(name, T, value)                             \
+  extern "C" __global__ void name(T* out, const T* a) { \
+    const T x = a[place()];                             \
+    out[place()] = value;                               \
   }
 #define TWO(name, T, value)                                         \
   extern "C" __global__ void name(T* out, const T* a, const T* b) { \

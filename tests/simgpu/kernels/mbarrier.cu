@@ -12,11 +12,13 @@ __device__ Barrier arrive(Barrier* b) {
 }
 __device__ void wait(Barrier* b, unsigned parity) {
   unsigned over;
-  do asm volatile("{\n\t.reg .pred p;\n\tmbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n\t"
-                  "selp.u32 %0, 1, 0, p;\n\t}"
-                  : "=r"(over)
-                  : "r"(at_shared(b)), "r"(parity)
-                  : "memory");
+  do
+    asm volatile(
+        "{\n\t.reg .pred p;\n\tmbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n\t"
+        "selp.u32 %0, 1, 0, p;\n\t}"
+        : "=r"(over)
+        : "r"(at_shared(b)), "r"(parity)
+        : "memory");
   while (!over);
 }
 
@@ -63,11 +65,12 @@ extern "C" __global__ void by_state(int* out) {
     state = arrive(&barrier);
     unsigned over = 0;
     while (!over)
-      asm volatile("{\n\t.reg .pred p;\n\tmbarrier.test_wait.shared.b64 p, [%1], %2;\n\t"
-                   "selp.u32 %0, 1, 0, p;\n\t}"
-                   : "=r"(over)
-                   : "r"(at_shared(&barrier)), "l"(state)
-                   : "memory");
+      asm volatile(
+          "{\n\t.reg .pred p;\n\tmbarrier.test_wait.shared.b64 p, [%1], %2;\n\t"
+          "selp.u32 %0, 1, 0, p;\n\t}"
+          : "=r"(over)
+          : "r"(at_shared(&barrier)), "l"(state)
+          : "memory");
     out[round * 128 + t] = box[round == 0 ? 127 - t : 63 - t];
     state = arrive(&barrier);
     wait(&barrier, 1);
@@ -103,9 +106,9 @@ extern "C" __global__ void in_bulk(float* out, const float* a, int careless) {
   if (t == 0) {
     init(&barrier, 1);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 1024;" ::"r"(
-                     at_shared(&barrier))
-                 : "memory");
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 1024;" ::"r"(at_shared(&barrier))
+        : "memory");
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 1024, "
         "[%2];" ::"r"(at_shared(row)),
@@ -116,19 +119,20 @@ extern "C" __global__ void in_bulk(float* out, const float* a, int careless) {
   if (!careless) __syncthreads();
   unsigned over = careless;
   while (!over)
-    asm volatile("{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, 100;\n"
-                 "\tselp.u32 %0, 1, 0, p;\n\t}"
-                 : "=r"(over)
-                 : "r"(at_shared(&barrier))
-                 : "memory");
+    asm volatile(
+        "{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, 100;\n"
+        "\tselp.u32 %0, 1, 0, p;\n\t}"
+        : "=r"(over)
+        : "r"(at_shared(&barrier))
+        : "memory");
   turned[t] = row[255 - t];
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
   if (t != 0) return;
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 1024;" ::"l"(
-                   out + blockIdx.x * 256),
-               "r"(at_shared(turned))
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 1024;" ::"l"(out + blockIdx.x * 256),
+      "r"(at_shared(turned))
+      : "memory");
   asm volatile("cp.async.bulk.commit_group;");
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }

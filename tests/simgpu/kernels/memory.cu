@@ -137,7 +137,8 @@ extern "C" __global__ void stencil(float* out, const float* a, int n) {
   for (int k = -2; k <= 2; ++k) sum += weights[k + 2] * tile[at + k];
   out[i] = sum;
 }
-extern "C" __global__ void product(float* out, const float* a, const float* b, int m, int n, int k) {
+extern "C" __global__ void product(float* out, const float* a, const float* b, int m, int n,
+                                   int k) {
   __shared__ float left[16][16], right[16][17];
   const int x = threadIdx.x, y = threadIdx.y;
   const int row = blockIdx.y * 16 + y, column = blockIdx.x * 16 + x;
@@ -180,11 +181,12 @@ extern "C" __global__ void pooled(float* out, int* places, const float* a, int w
 extern "C" __global__ void embedding_gradient(float* out, const __nv_bfloat16* gradient,
                                               const long long* rows, int columns, int n) {
   const int i = place();
-  if (i < n) atomicAdd(out + rows[i / columns] * columns + i % columns,
-                       __bfloat162float(gradient[i]));
+  if (i < n)
+    atomicAdd(out + rows[i / columns] * columns + i % columns, __bfloat162float(gradient[i]));
 }
-extern "C" __global__ void rotated(__nv_bfloat162* out, const __nv_bfloat162* q, const float* cosines,
-                                   const float* sines, int heads, int half, int times) {
+extern "C" __global__ void rotated(__nv_bfloat162* out, const __nv_bfloat162* q,
+                                   const float* cosines, const float* sines, int heads, int half,
+                                   int times) {
   const int i = place(), d = i % half, t = i / half / heads % times;
   const float2 v = __bfloat1622float2(q[i]);
   const float c = cosines[t * half + d], s = sines[t * half + d];

@@ -22,10 +22,10 @@ __device__ T mixed(T a, T b, int choice) {
     default: return a > b ? a - 1 : -b;
   }
 }
-#define INTEGERS(name, T)                                                                       \
-  extern "C" __global__ void integers_##name(T* out, const T* a, const T* b, int n) {           \
-    const int i = place();                                                                      \
-    if (i < n) out[i] = mixed<T>(a[i], b[i], i % 12);                                           \
+#define INTEGERS(name, T)                                                             \
+  extern "C" __global__ void integers_##name(T* out, const T* a, const T* b, int n) { \
+    const int i = place();                                                            \
+    if (i < n) out[i] = mixed<T>(a[i], b[i], i % 12);                                 \
   }
 INTEGERS(s8, signed char)
 INTEGERS(u8, unsigned char)

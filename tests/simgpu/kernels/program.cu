@@ -132,8 +132,13 @@ extern "C" __global__ void state_machine(int* out, const unsigned char* text, in
       case 0: state = (state + 1) % 4; break;
       case 1: state ^= 3; break;
       case 2: count += state; break;
-      case 3: if (state == 2) goto done; break;
-      case 4: count -= 7; state = 0; break;
+      case 3:
+        if (state == 2) goto done;
+        break;
+      case 4:
+        count -= 7;
+        state = 0;
+        break;
       case 5: count *= 3; break;
       case 6: count ^= i; break;
       case 7: state = count & 3; break;
@@ -206,8 +211,7 @@ extern "C" __global__ void early_exits(int* out, int last_block) {
 extern "C" __global__ void __launch_bounds__(64, 4) bounded(int* out) { out[place()] = place(); }
 
 extern "C" __global__ void printed(const double* values, const char* name) {
-  if (place() == 1)
-    printf("%s %d: %5.2f %lld %c%%\n", name, place(), values[1], 1ll << 40, 'x');
+  if (place() == 1) printf("%s %d: %5.2f %lld %c%%\n", name, place(), values[1], 1ll << 40, 'x');
 }
 extern "C" __global__ void asserted(const int* values, int most) {
   assert(values[place()] < most && "too great");

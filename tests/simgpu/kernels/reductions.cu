@@ -54,9 +54,12 @@ extern "C" __global__ void row_extremes(float* out, const float* a, int columns)
 extern "C" __global__ void reduced_by_sync(unsigned* out, const unsigned* a) {
   const unsigned v = a[place()];
   unsigned* to = out + 8 * (place() / 32);
-  const unsigned results[] = {__reduce_add_sync(~0u, v), __reduce_min_sync(~0u, v),
-                              __reduce_max_sync(~0u, v), __reduce_and_sync(~0u, v | 15u),
-                              __reduce_or_sync(~0u, v & 0xff00u), __reduce_xor_sync(~0u, v),
+  const unsigned results[] = {__reduce_add_sync(~0u, v),
+                              __reduce_min_sync(~0u, v),
+                              __reduce_max_sync(~0u, v),
+                              __reduce_and_sync(~0u, v | 15u),
+                              __reduce_or_sync(~0u, v & 0xff00u),
+                              __reduce_xor_sync(~0u, v),
                               (unsigned)__reduce_min_sync(~0u, (int)v),
                               (unsigned)__reduce_max_sync(~0u, (int)v)};
   if (lane() < 8) to[lane()] = results[lane()];

@@ -3,8 +3,9 @@
 
 __device__ int place() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-extern "C" __global__ void layer(float* out, const float* in, const float* weight, const float* bias,
-                                 int rows, int inputs, int outputs, int rectified) {
+extern "C" __global__ void layer(float* out, const float* in, const float* weight,
+                                 const float* bias, int rows, int inputs, int outputs,
+                                 int rectified) {
   const int row = place() / outputs, column = place() % outputs;
   if (row >= rows) return;
   float sum = bias[column];
