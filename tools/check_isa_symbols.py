@@ -15,6 +15,13 @@ import sys
 import tree
 
 
+libraries = [
+    ("kernels/libsinter", "avx2"),
+    ("kernels/libsinter", "avx512"),
+    ("tools/simgpu/libsimgpu", "avx2"),
+]
+
+
 def foreign_symbols(item, isa):
     """The symbols an object defines for others to see and that do not name the instruction set."""
     listed = subprocess.run(
@@ -35,16 +42,15 @@ def has_initialisers(item):
 
 def main(build):
     problems = []
-    for isa in ("avx2", "avx512") if platform.machine() == "x86_64" else ():
-        for library in ("kernels/libsinter", "tools/simgpu/libsimgpu"):
-            objects = sorted(pathlib.Path(build).glob(f"{library}_{isa}.a.p/*.o"))
-            if not objects:
-                problems.append(f"no objects of {library} for {isa} in {build}")
-            for item in objects:
-                for symbol in foreign_symbols(item, isa):
-                    problems.append(f"{library}_{isa}: {item.stem} defines {symbol}")
-                if has_initialisers(item):
-                    problems.append(f"{library}_{isa}: {item.stem} runs code when it is loaded")
+    for library, isa in libraries if platform.machine() == "x86_64" else ():
+        objects = sorted(pathlib.Path(build).glob(f"{library}_{isa}.a.p/*.o"))
+        if not objects:
+            problems.append(f"no objects of {library} for {isa} in {build}")
+        for item in objects:
+            for symbol in foreign_symbols(item, isa):
+                problems.append(f"{library}_{isa}: {item.stem} defines {symbol}")
+            if has_initialisers(item):
+                problems.append(f"{library}_{isa}: {item.stem} runs code when it is loaded")
     return tree.report("check_isa_symbols", problems)
 
 

@@ -102,8 +102,9 @@ def build(folder, *targets):
     return Totals(passed=1) if status == 0 else Totals(failed=1)
 
 
-def suites(folder, label="", suite_filter=None, house=True):
-    """The tests that meson knows in a build folder."""
+def suites(folder, label="", suite_filter=None, house=True, again=False):
+    """The tests that meson knows in a build folder; or those that run a program once more, with
+    other settings."""
     listed = json.loads(
         subprocess.run(
             ["meson", "introspect", "--tests", folder],
@@ -111,15 +112,17 @@ def suites(folder, label="", suite_filter=None, house=True):
         ).stdout
     )
     for test in listed:
-        is_doctest = any(suite.endswith(":unit") for suite in test["suite"])
-        if not is_doctest and (suite_filter or not house):
+        groups = {suite.split(":")[-1] for suite in test["suite"]}
+        is_doctest = bool(groups & {"unit", "again"})
+        if ("again" in groups) != again or (not is_doctest and (suite_filter or not house)):
             continue
         command = test["cmd"]
         if suite_filter:
             command = [command[0], f"--test-suite={suite_filter}"]
         yield Job(
             label + test["name"], command, 7200 if label else test["timeout"] or 1800,
-            test["env"] | (sanitizer_options if label else {}), is_doctest, suite_filter is None,
+            test["env"] | (sanitizer_options if label else {}), is_doctest,
+            suite_filter is None and not again,
         )
 
 
@@ -161,7 +164,8 @@ def run_full():
             for path in tidied
         )
     )
-    print("==== long fuzzing and exhaustive sweeps", flush=True)
+    print("==== other settings, long fuzzing and exhaustive sweeps", flush=True)
+    totals.add(run_jobs(suites("build", again=True)))
     for suite in ("fuzz_long", "exhaustive"):
         totals.add(run_jobs(suites("build", f"{suite}: ", suite)))
     return totals

@@ -72,8 +72,8 @@ TEST_CASE("simgpu half: all numbers of 16 bits through abs, neg, and sums with o
 }
 
 TEST_CASE("simgpu half: a fused bf16 is not rounded twice") {
-  // bf16 has 8 bits: 259 lies between 258 and 260, 261 between 260 and 262, and 260 is the even one.
-  // What is added tells, however small it is.
+  // bf16 has 8 bits: 259 lies between 258 and 260, 261 between 260 and 262, and 260 is the even
+  // one. What is added tells, however small it is.
   OneWarp warp;
   const auto same = [&](float value) {
     return warp.add<std::uint16_t>([&](int) {

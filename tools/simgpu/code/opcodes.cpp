@@ -44,15 +44,10 @@ Table make_table() {
 
 std::vector<HostIsa> host_isas() {
   std::vector<HostIsa> isas = {{"portable", portable::families()}};
-#ifdef SIMGPU_WITH_AVX
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
-      !__builtin_cpu_supports("f16c"))
-    return isas;
-  isas.push_back({"avx2", avx2::families()});
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl"))
-    isas.push_back({"avx512", avx512::families()});
+#ifdef SIMGPU_WITH_AVX2
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("f16c"))
+    isas.push_back({"avx2", avx2::families()});
 #endif
   return isas;
 }

@@ -62,7 +62,7 @@ struct Opcode {
 };
 
 /// The entries of a name, in their order; none for an unknown one. For the instruction set of this
-/// machine, or the one that SIMGPU_CPU names (portable, avx2, avx512).
+/// machine, or the one that SIMGPU_CPU names (portable, avx2).
 std::span<const Opcode> opcodes(std::string_view name);
 
 }  // namespace simgpu

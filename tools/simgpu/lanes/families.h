@@ -16,9 +16,6 @@ FamilyList families();
 namespace avx2 {
 FamilyList families();
 }
-namespace avx512 {
-FamilyList families();
-}
 
 /// An instruction set that this machine has.
 struct HostIsa {

@@ -1,7 +1,7 @@
 /// \file
 /// How an instruction is written: a loop over the 32 lanes of a warp. Files that include it are
 /// compiled once for each instruction set of the host, with SIMGPU_ISA naming the namespace
-/// (portable, avx2 or avx512); what they define lies in that namespace, in internal linkage or in
+/// (portable or avx2); what they define lies in that namespace, in internal linkage or in
 /// templates of it, and they use no inline function of the standard library that is no template of
 /// their own types: the linker keeps one copy of a shared one, and it might keep the one with
 /// instructions that the machine lacks.

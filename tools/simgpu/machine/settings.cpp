@@ -44,8 +44,7 @@ Settings read() {
     settings.profile = *value;
   }
   if (const auto value = value_of("SIMGPU_CPU")) {
-    if (!is_one_of(*value, {"portable", "avx2", "avx512"}))
-      refuse("SIMGPU_CPU", *value, "portable, avx2, avx512");
+    if (!is_one_of(*value, {"portable", "avx2"})) refuse("SIMGPU_CPU", *value, "portable, avx2");
     settings.cpu = *value;
   }
   if (const auto value = value_of("SIMGPU_THREADS")) {

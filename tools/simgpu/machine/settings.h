@@ -13,8 +13,8 @@ enum class Order : std::uint8_t { forward, backward, random };
 
 struct Settings {
   std::string profile = "sm_90";  ///< SIMGPU_PROFILE: sm_80, sm_90 or sm_100
-  std::string cpu;  ///< SIMGPU_CPU: portable, avx2 or avx512; the best that there is without it
-  int threads = 0;  ///< SIMGPU_THREADS: that run blocks, from 1; one a core without it
+  std::string cpu;           ///< SIMGPU_CPU: portable or avx2; the better that there is without it
+  int threads = 0;           ///< SIMGPU_THREADS: that run blocks, from 1; one a core without it
   bool check_memory = true;  ///< SIMGPU_CHECK: all, memory (no races) or none
   bool check_races = true;
   Order order = Order::forward;  ///< SIMGPU_ORDER: forward, backward, or the seed of a random one
