@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tools/simgpu/driver/driver.h"
 
@@ -15,11 +16,10 @@ Blocks& blocks() {
   return never_destroyed;
 }
 
-/// The last entry that begins at or before an address.
-template <class Map>
-auto* entry_before(Map& map, std::uint64_t address) {
-  auto after = map.upper_bound(address);
-  return after == map.begin() ? nullptr : &*std::prev(after);
+Block& add(Block block) {
+  static std::uint64_t blocks_made = 0;
+  block.id = ++blocks_made;
+  return blocks()[block.address] = std::move(block);
 }
 
 }  // namespace
@@ -36,7 +36,6 @@ void Pool::trim(std::uint64_t keep) { reserved = std::max(used, std::min(reserve
 const std::shared_ptr<Pool>& default_pool() {
   static const auto& pool = *new std::shared_ptr<Pool>([] {
     auto made = std::make_shared<Pool>();
-    made->is_default = true;
     table<Pool>().add(made);
     return made;
   }());
@@ -47,54 +46,69 @@ void trim_pools() {
   for (const auto& [handle, pool] : table<Pool>().objects()) pool->trim(pool->release_threshold);
 }
 
-Block& allocate(std::size_t bytes, const std::shared_ptr<Context>& context, bool is_host) {
-  static std::uint64_t blocks_made = 0;
+Block& allocate(std::size_t bytes, const std::shared_ptr<Context>& context, MemoryKind kind) {
   require(bytes != 0);
   require(bytes <= driver().memory->capacity(), CUDA_ERROR_OUT_OF_MEMORY);
   const auto address = driver().memory->allocate(bytes, Call::current().origin().text());
   if (!address) refuse(CUDA_ERROR_OUT_OF_MEMORY);
   // The host writes to its memory without saying so.
-  if (is_host) driver().memory->set_initialised(*address, bytes);
-  Block block;
-  block.address = *address;
-  block.bytes = bytes;
-  block.is_host = is_host;
-  block.id = ++blocks_made;
-  block.context = context;
-  return blocks()[*address] = std::move(block);
+  if (kind == MemoryKind::pinned) driver().memory->set_initialised(*address, bytes);
+  return add({.address = *address, .bytes = bytes, .kind = kind, .context = context});
+}
+
+void register_host(CUdeviceptr address, std::size_t bytes, unsigned flags,
+                   const std::shared_ptr<Context>& context) {
+  const auto after = blocks().lower_bound(address);
+  const bool is_free = block_at(address) == nullptr && !driver().memory->holds(address, 0) &&
+                       (after == blocks().end() || after->first - address >= bytes);
+  require(is_free, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  add({.address = address,
+       .bytes = bytes,
+       .kind = MemoryKind::registered,
+       .flags = flags,
+       .context = context});
+  driver().memory->host().open({address, bytes, (flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0,
+                                Call::current().origin().text(), ""});
 }
 
 void release(CUdeviceptr address, const std::string& freer) {
   const auto found = blocks().find(address);
-  if (found->second.pool) found->second.pool->give_back(found->second.bytes);
-  driver().memory->free(address, freer);
+  const Block& block = found->second;
+  if (block.pool) block.pool->give_back(block.bytes);
+  if (block.kind == MemoryKind::registered) driver().memory->host().close(address, freer);
+  else driver().memory->free(address, freer);
   blocks().erase(found);
 }
 
 void release_all_of(const Context& context) {
-  std::vector<CUdeviceptr> addresses;
+  std::vector<Block> its;
   for (const auto& [address, block] : blocks())
-    if (block.context.get() == &context) addresses.push_back(address);
-  for (const CUdeviceptr address : addresses) {
-    tell(describe(address) + " is freed with its context");
-    release(address, Call::current().name());
+    if (block.context.get() == &context) its.push_back(block);
+  for (const Block& block : its) {
+    if (block.kind != MemoryKind::registered)
+      tell(describe(block.address) + " is freed with its context");
+    release(block.address, Call::current().name());
   }
-  std::erase_if(registrations(), [&](const auto& entry) {
-    if (entry.second.context.get() != &context) return false;
-    driver().memory->host().close(entry.first, Call::current().name());
-    return true;
-  });
 }
 
 Block* block_at(CUdeviceptr address) {
-  auto* entry = entry_before(blocks(), address);
-  return entry != nullptr && address - entry->first < entry->second.bytes ? &entry->second
-                                                                          : nullptr;
+  const auto after = blocks().upper_bound(address);
+  if (after == blocks().begin()) return nullptr;
+  Block& before = std::prev(after)->second;
+  return before.holds(1, address) ? &before : nullptr;
+}
+
+Block& block_to_free(CUdeviceptr address, MemoryKind kind, CUresult code) {
+  Block* block = block_at(address);
+  if (block == nullptr || block->address != address || block->kind != kind)
+    refuse(code, "nothing of that kind begins there: " + describe(address));
+  if (block->is_being_freed) refuse(code, "it is being freed: " + describe(address));
+  return *block;
 }
 
 Block& require_range(CUdeviceptr address, std::size_t bytes, const char* what) {
   Block* block = block_at(address);
-  if (block == nullptr || bytes > block->bytes - (address - block->address))
+  if (block == nullptr || !block->holds(bytes, address))
     refuse(CUDA_ERROR_INVALID_VALUE,
            fmt::format("{}: {} bytes at {:#x}: {}", what, bytes, address, describe(address)));
   return *block;
@@ -112,34 +126,15 @@ std::string describe(CUdeviceptr address) {
 std::size_t host_bytes() {
   std::size_t bytes = 0;
   for (const auto& [address, block] : blocks())
-    if (block.is_host) bytes += block.bytes;
+    if (block.kind == MemoryKind::pinned) bytes += block.bytes;
   return bytes;
-}
-
-std::map<std::uint64_t, Registration>& registrations() {
-  static auto& never_destroyed = *new std::map<std::uint64_t, Registration>;
-  return never_destroyed;
-}
-
-const std::pair<const std::uint64_t, Registration>* registration_at(const void* host,
-                                                                    std::size_t bytes) {
-  const auto address = reinterpret_cast<std::uint64_t>(host);
-  const auto* entry = entry_before(registrations(), address);
-  const bool holds = entry != nullptr && address - entry->first <= entry->second.bytes &&
-                     bytes <= entry->second.bytes - (address - entry->first);
-  return holds ? entry : nullptr;
-}
-
-bool is_pinned(const void* host, std::size_t bytes) {
-  const Block* block = block_at(reinterpret_cast<CUdeviceptr>(host));
-  return (block != nullptr && block->is_host) || registration_at(host, bytes) != nullptr;
 }
 
 void tell_leaks() {
   std::string text;
   std::size_t bytes = 0, count = 0;
   for (const auto& [address, block] : blocks()) {
-    if (!block.context) continue;
+    if (!block.context || block.kind == MemoryKind::registered) continue;
     text += "\n  " + describe(address);
     bytes += block.bytes;
     ++count;

@@ -48,17 +48,17 @@ std::string Origin::text() const {
   return text;
 }
 
-Call::Call(const char* name, Rule rule) : name_(name), rule_(rule), outer_(current_call) {
+Call::Call(const char* name, Terms terms) : name_(name), terms_(terms), outer_(current_call) {
   current_call = this;
 }
 Call::~Call() { current_call = outer_; }
 Call& Call::current() { return *current_call; }
 
 void Call::begin() {
-  if (rule_ != Rule::always && in_host_function)
+  if (!terms_.needs_no_init && in_host_function)
     refuse(CUDA_ERROR_NOT_PERMITTED, "called by a host function of a stream");
   lock_ = std::unique_lock(driver().mutex);
-  if (rule_ == Rule::always) return;
+  if (terms_.needs_no_init) return;
   require(!driver().ended, CUDA_ERROR_DEINITIALIZED);
   require(driver().initialised, CUDA_ERROR_NOT_INITIALIZED);
 }
@@ -90,10 +90,10 @@ InHostFunction::InHostFunction() { in_host_function = true; }
 InHostFunction::~InHostFunction() { in_host_function = false; }
 
 CUresult unsupported(const char* name) noexcept {
-  return enter(name, Rule::initialised, [name]() -> CUresult {
+  return enter(name, {}, [name] {
     static std::set<std::string> told;
-    if (!told.insert(name).second) return CUDA_ERROR_NOT_SUPPORTED;
-    refuse(CUDA_ERROR_NOT_SUPPORTED, "the simulated GPU has no such function");
+    const bool is_first = told.insert(name).second;
+    refuse(CUDA_ERROR_NOT_SUPPORTED, is_first ? "the simulated GPU has no such function" : "");
   });
 }
 

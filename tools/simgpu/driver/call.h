@@ -38,16 +38,17 @@ struct Origin {
   std::string text() const;
 };
 
-enum class Rule : std::uint8_t {
-  initialised,  ///< only after cuInit
-  always,
-  per_thread,  ///< likewise after cuInit; stream 0 is the thread's own
+/// How one form of a function differs from the others.
+struct Terms {
+  bool needs_no_init = false;      ///< may be called before cuInit, and by host functions
+  bool per_thread_stream = false;  ///< stream 0 is the thread's own
+  bool waits = false;              ///< of an asynchronous copy or set: the one without a stream
 };
 
 /// The call that this thread is in. It holds the lock of the driver while it runs.
 class Call {
  public:
-  Call(const char* name, Rule rule);
+  Call(const char* name, Terms terms);
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -58,13 +59,13 @@ class Call {
   /// What the exception that is being handled comes to.
   CUresult failed() const;
   const char* name() const { return name_; }
-  bool per_thread_stream() const { return rule_ == Rule::per_thread; }
+  const Terms& terms() const { return terms_; }
   Origin origin() const;
   std::unique_lock<std::mutex>& lock() { return lock_; }
 
  private:
   const char* name_;
-  Rule rule_;
+  Terms terms_;
   std::unique_lock<std::mutex> lock_;
   Call* outer_;
 };
@@ -79,14 +80,22 @@ class InHostFunction {
 };
 
 template <class Body>
-CUresult enter(const char* name, Rule rule, Body body) noexcept {
-  Call call(name, rule);
+CUresult enter(const char* name, Terms terms, Body body) noexcept {
+  Call call(name, terms);
   try {
     call.begin();
-    return body();
+    body();
+    return CUDA_SUCCESS;
   } catch (...) {
     return call.failed();
   }
+}
+
+/// What a call gives, to where the program wants it.
+template <class T, class Make>
+void give(T* into, Make make) {
+  require(into != nullptr);
+  *into = make();
 }
 
 /// CUDA_ERROR_NOT_SUPPORTED, said aloud the first time.

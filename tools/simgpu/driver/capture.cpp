@@ -35,16 +35,6 @@ void forbid_implicit_wait(const Stream& stream) {
                 "the legacy stream would wait for a stream that captures");
 }
 
-void require_valid(const Capture& capture) {
-  require(!capture.is_invalid, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-}
-
-void join(std::vector<Node*>& frontier, const std::vector<Node*>& with) {
-  for (Node* node : with)
-    if (std::find(frontier.begin(), frontier.end(), node) == frontier.end())
-      frontier.push_back(node);
-}
-
 /// Its streams capture no more.
 void finish(Capture& capture, bool destroys_graph) {
   for (const auto& stream : streams_of(capture)) {
@@ -58,11 +48,6 @@ void finish(Capture& capture, bool destroys_graph) {
     table<Graph>().remove(graph->handle);
 }
 
-void capture_work(Stream& stream, Work work) {
-  require_valid(*stream.capture);
-  stream.frontier = {add_node(*stream.capture->graph, stream.frontier, std::move(work))};
-}
-
 }  // namespace
 
 CUstreamCaptureMode& thread_capture_mode() {
@@ -71,6 +56,16 @@ CUstreamCaptureMode& thread_capture_mode() {
 }
 
 void invalidate(Capture& capture) { capture.is_invalid = true; }
+
+void require_valid(const Capture& capture) {
+  require(!capture.is_invalid, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+void join(std::vector<Node*>& frontier, const std::vector<Node*>& with) {
+  for (Node* node : with)
+    if (std::find(frontier.begin(), frontier.end(), node) == frontier.end())
+      frontier.push_back(node);
+}
 
 Capture& begin_capture(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode mode,
                        const std::shared_ptr<Graph>& graph, std::vector<Node*> frontier) {
@@ -158,10 +153,12 @@ void forbid_memory_node(const Stream& stream) {
               "the graphs of the simulated GPU have no memory nodes");
 }
 
-void submit(const std::shared_ptr<Stream>& stream, Work work) {
+std::shared_ptr<Operation> submit(const std::shared_ptr<Stream>& stream, Work work) {
   forbid_implicit_wait(*stream);
-  if (stream->capture) capture_work(*stream, std::move(work));
-  else enqueue(stream, std::move(work));
+  if (!stream->capture) return enqueue(stream, std::move(work));
+  require_valid(*stream->capture);
+  stream->frontier = {add_node(*stream->capture->graph, stream->frontier, std::move(work))};
+  return nullptr;
 }
 
 void record_in(const std::shared_ptr<Stream>& stream, const std::shared_ptr<Event>& event,
@@ -179,13 +176,13 @@ void record_in(const std::shared_ptr<Stream>& stream, const std::shared_ptr<Even
 
 void wait_in(const std::shared_ptr<Stream>& stream, const std::shared_ptr<Event>& event,
              unsigned flags) {
-  if (stream->capture && (flags & CU_EVENT_WAIT_EXTERNAL) != 0)
-    return submit(stream, WaitWork{event});
-  if (!event->capture) {
-    if (stream->capture)
+  const bool is_external = (flags & CU_EVENT_WAIT_EXTERNAL) != 0;
+  if (!event->capture || (stream->capture && is_external)) {
+    if (stream->capture && !is_external)
       refuse_in(*stream->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
                 "the event was recorded outside of the capture");
-    return submit(stream, WaitWork{event});
+    submit(stream, WaitWork{event});
+    return;
   }
   if (!event->capture->is_active) forbid_if_captured(*event);
   require_valid(*event->capture);

@@ -27,6 +27,9 @@ struct Capture {
 CUstreamCaptureMode& thread_capture_mode();
 /// It must be ended all the same.
 void invalidate(Capture& capture);
+void require_valid(const Capture& capture);
+/// Adds nodes to a frontier that are not in it.
+void join(std::vector<Node*>& frontier, const std::vector<Node*>& with);
 Capture& begin_capture(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode mode,
                        const std::shared_ptr<Graph>& graph, std::vector<Node*> frontier);
 /// The graph. One that is not finished is destroyed.

@@ -15,13 +15,9 @@ namespace simgpu::driver {
 
 struct Stream;
 
-struct Context {
-  using Handle = CUcontext;
-  static constexpr std::uint64_t kind = 1;
-  static constexpr const char* noun = "context";
-  static constexpr CUresult invalid = CUDA_ERROR_INVALID_CONTEXT;
+struct Context : Handled<CUcontext> {
+  static constexpr Identity identity{1, "context", CUDA_ERROR_INVALID_CONTEXT};
 
-  CUcontext handle = nullptr;
   unsigned flags = 0;
   unsigned long long id = 0;
   bool is_primary = false;
@@ -50,5 +46,10 @@ void destroy(const std::shared_ptr<Context>& context);
 
 /// What the device is numbered; there is only 0.
 inline void require_device(CUdevice device) { require(device == 0, CUDA_ERROR_INVALID_DEVICE); }
+inline void require_cache_config(CUfunc_cache config) {
+  require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL);
+}
+/// Of streams; the least is 0.
+inline constexpr int greatest_priority = -5;
 
 }  // namespace simgpu::driver

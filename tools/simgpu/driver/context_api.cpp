@@ -4,7 +4,7 @@
 #include "tools/simgpu/driver/context.h"
 #include "tools/simgpu/driver/stream.h"
 
-namespace simgpu::driver {
+namespace simgpu::driver::api {
 namespace {
 
 /// The one that users of a device share. Its handle is the same each time it is made.
@@ -26,13 +26,16 @@ void require_context_flags(unsigned flags) {
   require((flags & ~known) == 0 && schedule != 3 && schedule < 5);
 }
 
+std::size_t& limit_of(Context& context, CUlimit limit) {
+  require(limit >= 0 && limit < CU_LIMIT_MAX);
+  require(limit <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE, CUDA_ERROR_UNSUPPORTED_LIMIT);
+  return context.limits[limit];
+}
+
 }  // namespace
 
-namespace api {
-
-CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+CUcontext cuDevicePrimaryCtxRetain(CUdevice device) {
   require_device(device);
-  require(context != nullptr);
   if (!primary.active()) {
     const auto made = make_context(primary.flags);
     made->is_primary = true;
@@ -40,201 +43,132 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
     else table<Context>().put(made, primary.handle);
   }
   ++primary.users;
-  *context = primary.handle;
-  return CUDA_SUCCESS;
+  return primary.handle;
 }
 
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+void cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   require_device(device);
   require(primary.users != 0, CUDA_ERROR_INVALID_CONTEXT);
   if (--primary.users == 0) primary.deactivate();
-  return CUDA_SUCCESS;
-}
-CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
-  return api::cuDevicePrimaryCtxRelease_v2(device);
 }
 
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
+void cuDevicePrimaryCtxReset_v2(CUdevice device) {
   require_device(device);
   primary.deactivate();
-  return CUDA_SUCCESS;
-}
-CUresult cuDevicePrimaryCtxReset(CUdevice device) {
-  return api::cuDevicePrimaryCtxReset_v2(device);
 }
 
-CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
+void cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
   require_device(device);
   require_context_flags(flags);
   primary.flags = flags;
   if (const auto context = primary.active()) context->flags = flags | CU_CTX_MAP_HOST;
-  return CUDA_SUCCESS;
-}
-CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
-  return api::cuDevicePrimaryCtxSetFlags_v2(device, flags);
 }
 
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+void cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
   require_device(device);
   require(flags != nullptr && active != nullptr);
   *flags = primary.flags;
   *active = primary.active() != nullptr ? 1 : 0;
-  return CUDA_SUCCESS;
 }
 
-CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device) {
+CUcontext cuCtxCreate_v2(unsigned flags, CUdevice device) {
   require_device(device);
-  require(context != nullptr);
   require_context_flags(flags);
-  *context = table<Context>().add(make_context(flags));
-  context_stack().push_back(*context);
-  return CUDA_SUCCESS;
+  return context_stack().emplace_back(table<Context>().add(make_context(flags)));
 }
-CUresult cuCtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
-  return api::cuCtxCreate_v2(context, flags, device);
-}
-CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* affinities, int count,
-                        unsigned flags, CUdevice device) {
+CUcontext cuCtxCreate_v3(CUexecAffinityParam* affinities, int count, unsigned flags,
+                         CUdevice device) {
   if (count != 0 || affinities != nullptr)
     refuse(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "contexts have no share of the multiprocessors");
-  return api::cuCtxCreate_v2(context, flags, device);
+  return api::cuCtxCreate_v2(flags, device);
 }
-CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsigned flags,
-                        CUdevice device) {
-  if (parameters != nullptr && parameters->cigParams != nullptr)
+CUcontext cuCtxCreate_v4(CUctxCreateParams* parameters, unsigned flags, CUdevice device) {
+  if (parameters == nullptr) return api::cuCtxCreate_v2(flags, device);
+  if (parameters->cigParams != nullptr)
     refuse(CUDA_ERROR_NOT_SUPPORTED, "contexts have no graphics");
-  if (parameters == nullptr) return api::cuCtxCreate_v2(context, flags, device);
-  return api::cuCtxCreate_v3(context, parameters->execAffinityParams,
-                             parameters->numExecAffinityParams, flags, device);
+  return api::cuCtxCreate_v3(parameters->execAffinityParams, parameters->numExecAffinityParams,
+                             flags, device);
 }
 
-CUresult cuCtxDestroy_v2(CUcontext handle) {
+void cuCtxDestroy_v2(CUcontext handle) {
   const auto context = get<Context>(handle);
   require(!context->is_primary, CUDA_ERROR_INVALID_CONTEXT);
   destroy(context);
   if (!context_stack().empty() && context_stack().back() == handle) context_stack().pop_back();
-  return CUDA_SUCCESS;
 }
-CUresult cuCtxDestroy(CUcontext handle) { return api::cuCtxDestroy_v2(handle); }
 
-CUresult cuCtxPushCurrent_v2(CUcontext handle) {
+void cuCtxPushCurrent_v2(CUcontext handle) {
   get<Context>(handle);
   context_stack().push_back(handle);
-  return CUDA_SUCCESS;
 }
-CUresult cuCtxPushCurrent(CUcontext handle) { return api::cuCtxPushCurrent_v2(handle); }
 
-CUresult cuCtxPopCurrent_v2(CUcontext* handle) {
-  require(!context_stack().empty() && context_stack().back() != nullptr,
-          CUDA_ERROR_INVALID_CONTEXT);
-  if (handle != nullptr) *handle = context_stack().back();
-  context_stack().pop_back();
-  return CUDA_SUCCESS;
+void cuCtxPopCurrent_v2(CUcontext* handle) {
+  auto& stack = context_stack();
+  require(!stack.empty() && stack.back() != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  if (handle != nullptr) *handle = stack.back();
+  stack.pop_back();
 }
-CUresult cuCtxPopCurrent(CUcontext* handle) { return api::cuCtxPopCurrent_v2(handle); }
 
-CUresult cuCtxSetCurrent(CUcontext handle) {
+void cuCtxSetCurrent(CUcontext handle) {
   if (handle != nullptr) get<Context>(handle);
   auto& stack = context_stack();
   if (!stack.empty()) stack.pop_back();
   if (handle != nullptr) stack.push_back(handle);
-  return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetCurrent(CUcontext* handle) {
-  require(handle != nullptr);
-  *handle = context_stack().empty() ? nullptr : context_stack().back();
-  return CUDA_SUCCESS;
-}
+CUcontext cuCtxGetCurrent() { return context_stack().empty() ? nullptr : context_stack().back(); }
 
-CUresult cuCtxGetDevice(CUdevice* device) {
-  require(device != nullptr);
+CUdevice cuCtxGetDevice() {
   current_context_in_any_state();
-  *device = 0;
-  return CUDA_SUCCESS;
+  return 0;
 }
 
-CUresult cuCtxGetFlags(unsigned* flags) {
-  require(flags != nullptr);
-  *flags = current_context_in_any_state()->flags;
-  return CUDA_SUCCESS;
-}
+unsigned cuCtxGetFlags() { return current_context_in_any_state()->flags; }
 
-CUresult cuCtxSetFlags(unsigned flags) {
+void cuCtxSetFlags(unsigned flags) {
   require_context_flags(flags);
   current_context()->flags = flags | CU_CTX_MAP_HOST;
-  return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
-  require(id != nullptr);
-  *id = (handle == nullptr ? current_context() : get<Context>(handle))->id;
-  return CUDA_SUCCESS;
+unsigned long long cuCtxGetId(CUcontext handle) {
+  return (handle == nullptr ? current_context() : get<Context>(handle))->id;
 }
 
-CUresult cuCtxSynchronize() {
+void cuCtxSynchronize() {
   const auto context = current_context();
   forbid_in_capture();
   synchronise(context);
   require_no_error(*context);
   trim_pools();
-  return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
-  require(limit >= 0 && limit < CU_LIMIT_MAX);
-  if (limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) refuse(CUDA_ERROR_UNSUPPORTED_LIMIT);
-  current_context()->limits[limit] = value;
-  return CUDA_SUCCESS;
+void cuCtxSetLimit(CUlimit limit, std::size_t value) {
+  limit_of(*current_context(), limit) = value;
 }
 
-CUresult cuCtxGetLimit(std::size_t* value, CUlimit limit) {
-  require(value != nullptr && limit >= 0 && limit < CU_LIMIT_MAX);
-  if (limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) refuse(CUDA_ERROR_UNSUPPORTED_LIMIT);
-  *value = current_context()->limits[limit];
-  return CUDA_SUCCESS;
-}
+std::size_t cuCtxGetLimit(CUlimit limit) { return limit_of(*current_context(), limit); }
 
-CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
-  require(config != nullptr);
-  *config = current_context()->cache_config;
-  return CUDA_SUCCESS;
-}
+CUfunc_cache cuCtxGetCacheConfig() { return current_context()->cache_config; }
 
-CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
-  require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL);
+void cuCtxSetCacheConfig(CUfunc_cache config) {
+  require_cache_config(config);
   current_context()->cache_config = config;
-  return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
-  require(version != nullptr);
+unsigned cuCtxGetApiVersion(CUcontext handle) {
   if (handle != nullptr) get<Context>(handle);
   else current_context();
-  *version = 3020;
-  return CUDA_SUCCESS;
+  return 3020;
 }
 
-CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+void cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   current_context();
   if (least != nullptr) *least = 0;
-  if (greatest != nullptr) *greatest = -5;
-  return CUDA_SUCCESS;
+  if (greatest != nullptr) *greatest = greatest_priority;
 }
 
-CUresult cuCtxResetPersistingL2Cache() {
-  current_context();
-  return CUDA_SUCCESS;
-}
+void cuCtxResetPersistingL2Cache() { current_context(); }
 
-CUresult cuProfilerStart() {
-  current_context();
-  return CUDA_SUCCESS;
-}
-CUresult cuProfilerStop() {
-  current_context();
-  return CUDA_SUCCESS;
-}
+void cuProfilerStart() { current_context(); }
 
-}  // namespace api
-}  // namespace simgpu::driver
+}  // namespace simgpu::driver::api

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tools/simgpu/driver/allocation.h"
+#include "tools/simgpu/driver/capture.h"
 #include "tools/simgpu/driver/driver.h"
 
 namespace simgpu::driver {
@@ -42,14 +43,9 @@ void check_side(const CopySide& side, CUmemorytype type, const CUDA_MEMCPY3D& co
   require(copy.Height == 1 || (side.pitch >= copy.WidthInBytes && side.pitch <= most_pitch));
   require(copy.Depth == 1 || ((height == 0 || height >= copy.Height) && height <= most_pitch &&
                               copy.Height <= most_pitch && side.pitch <= most_pitch));
-  if (!side.is_device) {
-    require(side.address != 0);
-    require(type != CU_MEMORYTYPE_DEVICE ||
-            driver().memory->host().is_open(side.address, extent(side, copy)));
-    return;
-  }
+  if (!side.is_device && type != CU_MEMORYTYPE_DEVICE) return require(side.address != 0);
   const Block& block = require_range(side.address, extent(side, copy), what);
-  if (type == CU_MEMORYTYPE_HOST && !block.is_host)
+  if (type == CU_MEMORYTYPE_HOST && !block.is_host())
     refuse(CUDA_ERROR_INVALID_VALUE,
            std::string(what) + " is said to be of the host: " + describe(side.address));
 }
@@ -66,9 +62,20 @@ std::shared_ptr<std::vector<std::byte>> snapshot(const CopySide& from, const CUD
   return bytes;
 }
 
+/// Whether it is of the host, and cannot be copied while the program goes on.
 bool is_pageable(const CopySide& side, const CUDA_MEMCPY3D& copy) {
-  return !side.is_device &&
-         !is_pinned(reinterpret_cast<const void*>(side.address), extent(side, copy));
+  const Block* block = block_at(side.address);
+  return block == nullptr || !block->holds(extent(side, copy), side.address);
+}
+
+bool is_of_host(const CopySide& side) {
+  const Block* block = block_at(side.address);
+  return block == nullptr || block->is_host();
+}
+
+void wait_until_done(const Stream& stream, const std::shared_ptr<Operation>& operation) {
+  wait_for({operation});
+  require_no_error(*stream.context);
 }
 
 }  // namespace
@@ -87,15 +94,6 @@ CopySide destination(const CUDA_MEMCPY3D& copy) {
   return made;
 }
 
-CUDA_MEMCPY3D line(CUmemorytype from, CUmemorytype to, std::size_t bytes) {
-  CUDA_MEMCPY3D copy{};
-  copy.srcMemoryType = from;
-  copy.dstMemoryType = to;
-  copy.WidthInBytes = bytes;
-  copy.Height = copy.Depth = 1;
-  return copy;
-}
-
 void check_copy(const CUDA_MEMCPY3D& copy) {
   if (copy.srcMemoryType == CU_MEMORYTYPE_ARRAY || copy.dstMemoryType == CU_MEMORYTYPE_ARRAY)
     refuse(CUDA_ERROR_NOT_SUPPORTED, "the simulated GPU has no arrays");
@@ -112,29 +110,35 @@ void check_set(const CUDA_MEMSET_NODE_PARAMS& set) {
   const std::size_t row = set.width * set.elementSize;
   require(set.height == 1 ||
           (set.pitch >= row && set.pitch <= most_pitch && set.pitch % set.elementSize == 0));
-  const std::size_t bytes = extent(row, set.pitch, set.height);
-  if (!driver().memory->host().is_open(set.dst, bytes))
-    require_range(set.dst, bytes, "destination of a set");
+  require_range(set.dst, extent(row, set.pitch, set.height), "destination of a set");
 }
 
-void submit_copy(const std::shared_ptr<Stream>& stream, const CUDA_MEMCPY3D& copy, Manner manner) {
+void submit_copy(const std::shared_ptr<Stream>& stream, const CUDA_MEMCPY3D& copy) {
+  const bool waits = Call::current().terms().waits;
   check_copy(copy);
   if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0) return;
+  if (waits) forbid_if_capturing(*stream);
   CopyWork work{copy, nullptr};
-  if (stream->capture) return submit(stream, std::move(work));
   const CopySide from = source(copy), to = destination(copy);
-  const bool of_host = !from.is_device || !to.is_device || block_at(from.address)->is_host ||
-                       block_at(to.address)->is_host;
-  if (is_pageable(from, copy)) {
-    if (manner == Manner::synchronous) wait_for(pending(*stream));
+  const bool is_staged = !stream->capture && is_pageable(from, copy);
+  const bool waits_at_end =
+      is_pageable(to, copy) || (waits && !is_staged && (is_of_host(from) || is_of_host(to)));
+  if (is_staged) {
+    if (waits) wait_for(pending(*stream));
     work.staged = snapshot(from, copy);
-    manner = Manner::asynchronous;
   }
-  const auto done = enqueue(stream, std::move(work));
-  if (is_pageable(to, copy) || (manner == Manner::synchronous && of_host)) {
-    wait_for({done});
-    require_no_error(*stream->context);
-  }
+  const auto done = submit(stream, std::move(work));
+  if (done && waits_at_end) wait_until_done(*stream, done);
+}
+
+void submit_set(const std::shared_ptr<Stream>& stream, const CUDA_MEMSET_NODE_PARAMS& set) {
+  const bool waits = Call::current().terms().waits;
+  check_set(set);
+  if (set.width == 0 || set.height == 0) return;
+  if (waits) forbid_if_capturing(*stream);
+  const bool waits_at_end = waits && block_at(set.dst)->is_host();
+  const auto done = submit(stream, SetWork{set});
+  if (waits_at_end) wait_until_done(*stream, done);
 }
 
 }  // namespace simgpu::driver

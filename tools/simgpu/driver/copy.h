@@ -16,13 +16,12 @@ struct CopySide {
 CopySide source(const CUDA_MEMCPY3D& copy);
 CopySide destination(const CUDA_MEMCPY3D& copy);
 
-CUDA_MEMCPY3D line(CUmemorytype from, CUmemorytype to, std::size_t bytes);
 /// \throws Refusal for a copy that leaves its allocations, has arrays, or rows that overlap
 void check_copy(const CUDA_MEMCPY3D& copy);
 void check_set(const CUDA_MEMSET_NODE_PARAMS& set);
 
-enum class Manner : std::uint8_t { synchronous, asynchronous };
-/// As the toolkit documents it in "API synchronization behavior".
-void submit_copy(const std::shared_ptr<Stream>& stream, const CUDA_MEMCPY3D& copy, Manner manner);
+// These wait as the toolkit documents it in "API synchronization behavior".
+void submit_copy(const std::shared_ptr<Stream>& stream, const CUDA_MEMCPY3D& copy);
+void submit_set(const std::shared_ptr<Stream>& stream, const CUDA_MEMSET_NODE_PARAMS& set);
 
 }  // namespace simgpu::driver

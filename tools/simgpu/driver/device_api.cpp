@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <utility>
 
-#include "tools/simgpu/driver/allocation.h"
 #include "tools/simgpu/driver/context.h"
 #include "tools/simgpu/driver/driver.h"
 #include "tools/simgpu/machine/profile.h"
 
-namespace simgpu::driver {
+namespace simgpu::driver::api {
 namespace {
 
 constexpr const char* bus_id = "0000:00:00.0";
@@ -78,101 +76,68 @@ int attribute_of(CUdevice_attribute attribute) {
 
 }  // namespace
 
-namespace api {
-
-CUresult cuInit(unsigned flags) {
+void cuInit(unsigned flags) {
   require(flags == 0);
   require(!driver().ended, CUDA_ERROR_DEINITIALIZED);
   start();
-  return CUDA_SUCCESS;
 }
 
-CUresult cuDriverGetVersion(int* version) {
-  require(version != nullptr);
-  *version = CUDA_VERSION;
-  return CUDA_SUCCESS;
-}
+int cuDriverGetVersion() { return CUDA_VERSION; }
 
-CUresult cuDeviceGetCount(int* count) {
-  require(count != nullptr);
-  *count = 1;
-  return CUDA_SUCCESS;
-}
+int cuDeviceGetCount() { return 1; }
 
-CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  require(device != nullptr);
+CUdevice cuDeviceGet(int ordinal) {
   require_device(ordinal);
-  *device = ordinal;
-  return CUDA_SUCCESS;
+  return ordinal;
 }
 
-CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
+void cuDeviceGetName(char* name, int length, CUdevice device) {
   require_device(device);
   require(name != nullptr && length > 0);
   const std::string text = fmt::format("simgpu {} (simulated, not hardware)", profile().name);
   name[text.copy(name, static_cast<std::size_t>(length) - 1)] = '\0';
-  return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
+CUuuid cuDeviceGetUuid_v2(CUdevice device) {
   require_device(device);
-  require(uuid != nullptr);
-  std::memcpy(uuid->bytes, "simgpu-not-a-gpu", sizeof uuid->bytes);
-  return CUDA_SUCCESS;
-}
-CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
-  return api::cuDeviceGetUuid_v2(uuid, device);
+  CUuuid uuid;
+  std::memcpy(uuid.bytes, "simgpu-not-a-gpu", sizeof uuid.bytes);
+  return uuid;
 }
 
-CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice device) {
+std::size_t cuDeviceTotalMem_v2(CUdevice device) {
   require_device(device);
-  require(bytes != nullptr);
-  *bytes = driver().memory->capacity();
-  return CUDA_SUCCESS;
+  return driver().memory->capacity();
 }
 
-CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+int cuDeviceGetAttribute(CUdevice_attribute attribute, CUdevice device) {
   require_device(device);
-  require(value != nullptr && attribute > 0 && attribute < CU_DEVICE_ATTRIBUTE_MAX);
-  *value = attribute_of(attribute);
-  return CUDA_SUCCESS;
+  require(attribute > 0 && attribute < CU_DEVICE_ATTRIBUTE_MAX);
+  return attribute_of(attribute);
 }
 
-CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
+void cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
   require_device(device);
   require(major != nullptr && minor != nullptr);
   *major = profile().major;
   *minor = profile().minor;
-  return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
+void cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
   require_device(device);
   require(text != nullptr && length > static_cast<int>(std::strlen(bus_id)));
   std::strcpy(text, bus_id);
-  return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
-  require(device != nullptr && text != nullptr && std::strcmp(text, bus_id) == 0);
-  *device = 0;
-  return CUDA_SUCCESS;
+CUdevice cuDeviceGetByPCIBusId(const char* text) {
+  require(text != nullptr && std::strcmp(text, bus_id) == 0);
+  return 0;
 }
 
-CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
+int cuDeviceCanAccessPeer(CUdevice device, CUdevice peer) {
   require_device(device);
   require_device(peer);
-  require(can != nullptr);
-  *can = 0;
-  return CUDA_SUCCESS;
+  return 0;
 }
 
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
-  require_device(device);
-  require(pool != nullptr);
-  *pool = default_pool()->handle;
-  return CUDA_SUCCESS;
-}
-
-}  // namespace api
-}  // namespace simgpu::driver
+}  // namespace simgpu::driver::api

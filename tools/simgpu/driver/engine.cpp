@@ -1,4 +1,4 @@
-// The device thread: which operation runs next, and what happens when it has run.
+// Streams, and the device thread: which operation runs next, and what happens when it has run.
 #include <algorithm>
 #include <random>
 #include <thread>
@@ -128,6 +128,34 @@ Engine& engine() {
 }
 
 }  // namespace
+
+std::shared_ptr<Stream> make_stream(const std::shared_ptr<Context>& context, unsigned flags,
+                                    int priority) {
+  static unsigned long long ids = 0;
+  auto stream = std::make_shared<Stream>();
+  stream->context = context;
+  stream->flags = flags;
+  stream->priority = priority;
+  stream->id = ++ids;
+  stream->maker = Call::current().origin();
+  context->streams.push_back(stream);
+  return stream;
+}
+
+std::shared_ptr<Stream> stream_of(CUstream handle) {
+  if (handle != nullptr && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
+    auto stream = get<Stream>(handle);
+    require_no_error(*stream->context);
+    return stream;
+  }
+  const auto context = current_context();
+  const bool is_per_thread = handle == CU_STREAM_PER_THREAD ||
+                             (handle == nullptr && Call::current().terms().per_thread_stream);
+  if (!is_per_thread) return context->legacy;
+  auto& stream = context->per_thread[std::this_thread::get_id()];
+  if (!stream) stream = make_stream(context, CU_STREAM_DEFAULT, 0);
+  return stream;
+}
 
 std::shared_ptr<Operation> enqueue(const std::shared_ptr<Stream>& stream, Work work,
                                    const std::shared_ptr<Operation>& after) {

@@ -49,27 +49,23 @@ const char* error_name(CUresult code) {
 
 namespace api {
 
-CUresult cuGetErrorName(CUresult code, const char** text) {
+/// Null too where there is none.
+void cuGetErrorName(CUresult code, const char** text) {
   require(text != nullptr);
   *text = error_name(code);
   require(*text != nullptr);
-  return CUDA_SUCCESS;
 }
 
-CUresult cuGetErrorString(CUresult code, const char** text) {
+void cuGetErrorString(CUresult code, const char** text) {
   static auto& texts = *new std::map<CUresult, std::string>;
-  require(text != nullptr);
-  *text = nullptr;
-  const char* name = error_name(code);
-  require(name != nullptr);
+  api::cuGetErrorName(code, text);
   std::string& words = texts[code];
-  if (words.empty()) words = code == CUDA_SUCCESS ? "no error" : words_of(name);
+  if (words.empty()) words = code == CUDA_SUCCESS ? "no error" : words_of(*text);
   *text = words.c_str();
-  return CUDA_SUCCESS;
 }
 
-CUresult cuGetProcAddress_v2(const char* name, void** function, int version, cuuint64_t flags,
-                             CUdriverProcAddressQueryResult* status) {
+void cuGetProcAddress_v2(const char* name, void** function, int version, cuuint64_t flags,
+                         CUdriverProcAddressQueryResult* status) {
   constexpr cuuint64_t known =
       CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   require(name != nullptr && function != nullptr && (flags & ~known) == 0 && flags != known);
@@ -81,10 +77,6 @@ CUresult cuGetProcAddress_v2(const char* name, void** function, int version, cuu
                       : is_known(name) ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                                        : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   if (status != nullptr) *status = result;
-  return CUDA_SUCCESS;
-}
-CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags) {
-  return api::cuGetProcAddress_v2(name, function, version, flags, nullptr);
 }
 
 }  // namespace api

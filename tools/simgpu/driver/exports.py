@@ -3,11 +3,18 @@
 
     exports.py INCLUDE_FOLDER OUTPUT SOURCE...
 
-Every function that cuda.h declares is exported, as every version of it that there is. One that a
-SOURCE defines is called through simgpu::driver::enter; what ends in _ptsz or _ptds is the function
-without that suffix where the default stream is the thread's; any other says that it is not
-supported. The table behind cuGetProcAddress takes versions from cudaTypedefs.h, which names them in
-its types.
+Every function that cuda.h declares is exported, as every version of it that there is. What a
+SOURCE defines in namespace api is called through simgpu::driver::enter, which makes a CUresult of
+how it ends; where it returns a value, the first parameter that is a pointer to such is set to it. A
+function that no SOURCE defines is, if it can be,
+
+- another that is defined, with null for the parameters that it lacks: a newer version of it, the
+  one that `longer_forms` names, or for a copy or set without a stream the one with it, waited for;
+- one of a graph's nodes, which graph_nodes.h has a template for;
+
+and otherwise says that it is not supported. What ends in _ptsz or _ptds is the function without
+that suffix where the default stream is the thread's. The table behind cuGetProcAddress takes
+versions from cudaTypedefs.h, which names them in its types.
 """
 
 import collections
@@ -18,12 +25,33 @@ import sys
 # These need no cuInit before them.
 always = {"cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString", "cuGetExportTable",
           "cuGetProcAddress", "cuGetProcAddress_v2"}
+longer_forms = {
+    "cuEventRecord": "cuEventRecordWithFlags",
+    "cuMemAllocHost_v2": "cuMemHostAlloc",
+    "cuMemcpy2DUnaligned_v2": "cuMemcpy2DAsync_v2",
+    "cuModuleLoadData": "cuModuleLoadDataEx",
+    "cuModuleLoadFatBinary": "cuModuleLoadDataEx",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor":
+        "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "cuOccupancyMaxPotentialBlockSize": "cuOccupancyMaxPotentialBlockSizeWithFlags",
+    "cuProfilerStop": "cuProfilerStart",
+    "cuStreamCreate": "cuStreamCreateWithPriority",
+    "cuStreamIsCapturing": "cuStreamGetCaptureInfo_v3",
+}
+# Kinds of nodes as the API calls them, and as work.h does.
+node_kinds = {"ChildGraph": "ChildWork", "Empty": "EmptyWork", "EventRecord": "RecordWork",
+              "EventWait": "WaitWork", "Host": "HostWork", "Kernel": "KernelWork",
+              "Memcpy": "CopyWork", "Memset": "SetWork"}
+node_function = re.compile(rf"cuGraph(Add|Exec)?({'|'.join(node_kinds)})Node"
+                           r"(?:(Set|Get)(?:Params|Event|Graph))?(?:_v\d)?$")
 declaration = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+(?P<macro>cu\w+)[ \t]+(?P<value>\S+)[ \t]*$"
     r"|^[ \t]*#[ \t]*undef[ \t]+(?P<undef>cu\w+)"
     r"|^[ \t]*(?:__CUDA_DEPRECATED[ \t]+)?CUresult[ \t]+CUDAAPI[ \t]+(?P<function>cu\w+)[ \t]*\((?P<parameters>[^;{]*)\)\s*;",
     re.MULTILINE,
 )
+definition = re.compile(
+    r"^(?P<result>[a-zA-Z][\w:* ]*?) (?P<name>cu[A-Z]\w*)\([^)]*\) \{", re.MULTILINE)
 
 
 def declared(text):
@@ -45,33 +73,77 @@ def declared(text):
 
 
 def split(parameters):
-    """Declarations of parameters, and their names."""
+    """(type, name) of each parameter; an array is a pointer."""
     each = [] if parameters in ("", "void") else parameters.split(",")
-    return each, [re.search(r"(\w+)\s*(\[\w*\])?\s*$", one)[1] for one in each]
+    parts = [re.fullmatch(r"\s*(.*?)(\w+)\s*(\[\w*\])?\s*", one) for one in each]
+    return [(re.sub(r"\s*\*", "*", part[1].strip()) + ("*" if part[3] else ""), part[2])
+            for part in parts]
 
 
-def plain(symbol):
-    return re.sub(r"_pt[ds][sz]$", "", symbol)
+def arguments_for(longer, shorter):
+    """What a function is called with by one that has some of its parameters, in their order; None
+    where it has others."""
+    left = list(shorter)
+    taken = [left.pop(0)[1] if left and left[0][0] == kind else "{}" for kind, _ in longer]
+    return None if left else taken
 
 
-def export(symbol, parameters, defined):
-    _, names = split(parameters)
-    of = plain(symbol)
-    if of not in defined:
-        return [f'SIMGPU_EXPORT {symbol}({parameters}) {{ return unsupported("{symbol}"); }}'.replace(
-            f"({parameters})", "(" + ", ".join(unnamed(parameters)) + ")")]
-    rule = "Rule::always" if symbol in always else "Rule::initialised"
-    if of != symbol:
-        rule = "Rule::per_thread"
-    return [f"SIMGPU_EXPORT {symbol}({parameters}) {{",
-            f'  return enter("{symbol}", {rule}, [&] {{ return api::{of}({", ".join(names)}); }});',
-            "}"]
+class Exporter:
+    def __init__(self, symbols, defined):
+        self.text = symbols
+        self.symbols = {symbol: split(parameters) for symbol, parameters in symbols.items()}
+        self.defined = defined  # results by name
 
+    def callee(self, symbol):
+        """(name of what does it, its arguments, whether it is waited for), or nothing."""
+        own = self.symbols[symbol]
+        if symbol in self.defined:
+            return symbol, [name for _, name in own], False
+        stem, version = re.fullmatch(r"(\w+?)(?:_v(\d))?", symbol).groups()
+        newer = [f"{stem}_v{i}" for i in range(8, int(version or 1), -1)]
+        is_copy_or_set = re.match("cuMem(cpy|set)", stem)
+        with_stream = [f"{stem}Async", f"{stem}Async_v2"] if is_copy_or_set else []
+        for name in newer + [longer_forms.get(symbol)] + with_stream:
+            if name in self.defined:
+                arguments = arguments_for(self.symbols[name], own)
+                if arguments is not None:
+                    return name, arguments, "Async" in name and "Async" not in symbol
+        if symbol in longer_forms:
+            sys.exit(f"{symbol} is no form of {longer_forms[symbol]}")
+        return None
 
-def unnamed(parameters):
-    each, names = split(parameters)
-    return [re.sub(rf"\b{name}(\s*(\[\w*\])?\s*)$", r"\1", one).strip()
-            for one, name in zip(each, names)]
+    def body(self, symbol):
+        """The statement that does it, and whether it is waited for; or nothing."""
+        if found := self.callee(symbol):
+            name, arguments, waits = found
+            result = self.defined[name]
+            if result == "void":
+                return f"api::{name}({', '.join(arguments)});", waits
+            pointer = result.replace("std::", "").replace("unsigned", "unsigned int") + "*"
+            pointer = re.sub(r"unsigned int (long|char|short)", r"unsigned \1", pointer)
+            kinds = [kind for kind, _ in self.symbols[name]]
+            if pointer not in kinds:
+                sys.exit(f"{name} has no parameter for its result")
+            into = arguments.pop(kinds.index(pointer))
+            return f"give({into}, [&] {{ return api::{name}({', '.join(arguments)}); }});", waits
+        if found := node_function.match(symbol):
+            what = "".join(part.lower() + "_" for part in (found[1], found[3]) if part) + "node"
+            arguments = ", ".join(name for _, name in self.symbols[symbol])
+            return f"api::{what}<{node_kinds[found[2]]}>({arguments});", False
+        return None
+
+    def export(self, symbol):
+        plain = re.sub(r"_pt[ds][sz]$", "", symbol)
+        found = self.body(plain) if plain in self.symbols else None
+        if not found:
+            unnamed = ", ".join(kind for kind, _ in self.symbols[symbol])
+            return [f'SIMGPU_EXPORT {symbol}({unnamed}) {{ return unsupported("{symbol}"); }}']
+        statement, waits = found
+        terms = {"needs_no_init": symbol in always, "per_thread_stream": plain != symbol,
+                 "waits": waits}
+        given = ", ".join(f".{name} = true" for name, holds in terms.items() if holds)
+        return [f"SIMGPU_EXPORT {symbol}({self.text[plain]}) {{",
+                f'  return enter("{symbol}", Terms{{{given}}}, [&] {{ {statement} }});', "}"]
 
 
 def versions(text, symbols):
@@ -91,28 +163,29 @@ def versions(text, symbols):
 
 def main(include, output, *sources):
     include = pathlib.Path(include)
-    symbols = declared((include / "cuda.h").read_text(encoding="latin-1"))
+    header, typedefs, profiler_typedefs = (
+        (include / name).read_text(encoding="latin-1")
+        for name in ("cuda.h", "cudaTypedefs.h", "cudaProfilerTypedefs.h"))
+    symbols = declared(header)
     symbols |= {"cuProfilerStart": "void", "cuProfilerStop": "void"}  # of cudaProfiler.h
-    defined = set()
-    for source in sources:
-        defined |= set(re.findall(r"^CUresult (cu\w+)\(", pathlib.Path(source).read_text(), re.M))
-    if unknown := defined - symbols.keys():
+    text = "".join(pathlib.Path(source).read_text() for source in sources)
+    found = list(definition.finditer(text))
+    defined = {one["name"]: one["result"] for one in found}
+    if unknown := defined.keys() - symbols.keys():
         sys.exit(f"no function of cuda.h: {', '.join(sorted(unknown))}")
-    lines = ['#include "tools/simgpu/driver/exports.h"', "", "namespace simgpu::driver {",
-             "namespace api {"]
-    lines += [f"decltype(::{symbol}) {symbol};" for symbol in sorted(defined)]
-    lines += ["}", "}", "using namespace simgpu::driver;", 'extern "C" {']
-    for symbol, parameters in symbols.items():
-        lines += export(symbol, parameters, defined)
+    lines = ['#include "tools/simgpu/driver/exports.h"',
+             '#include "tools/simgpu/driver/graph_nodes.h"', "", "namespace simgpu::driver::api {"]
+    lines += [f"{one[0].removesuffix(' {')};" for one in found]
+    lines += ["}", "using namespace simgpu::driver;", 'extern "C" {']
+    exporter = Exporter(symbols, defined)
+    for symbol in symbols:
+        lines += exporter.export(symbol)
     lines += ["}", "namespace simgpu::driver {", "const Export exports[] = {"]
-    typedefs = "".join((include / name).read_text(encoding="latin-1")
-                       for name in ("cudaTypedefs.h", "cudaProfilerTypedefs.h"))
-    for name, version, per_thread, symbol in versions(typedefs, symbols):
+    for name, version, per_thread, symbol in versions(typedefs + profiler_typedefs, symbols):
         lines.append(f'  {{"{name}", {version}, {str(per_thread).lower()}, '
                      f"reinterpret_cast<void*>(&::{symbol})}},")
     lines += ["};", "const std::size_t export_count = std::size(exports);"]
-    errors = re.findall(r"^\s*(CUDA_(?:ERROR_\w+|SUCCESS))\s*=\s*(\d+)",
-                        (include / "cuda.h").read_text(encoding="latin-1"), re.M)
+    errors = re.findall(r"^\s*(CUDA_(?:ERROR_\w+|SUCCESS))\s*=\s*(\d+)", header, re.M)
     lines += ["const ErrorName error_names[] = {"]
     lines += [f'  {{{name}, "{name}"}},' for name, _ in dict.fromkeys(errors)]
     lines += ["};", "const std::size_t error_count = std::size(error_names);", "}", ""]

@@ -10,6 +10,7 @@
 
 #include "tools/simgpu/code/load.h"
 #include "tools/simgpu/driver/context.h"
+#include "tools/simgpu/driver/work.h"
 
 namespace simgpu::driver {
 
@@ -20,53 +21,26 @@ struct Code {
   ~Code();
 };
 
-struct Function {
-  using Handle = CUfunction;
-  static constexpr std::uint64_t kind = 5;
-  static constexpr const char* noun = "function";
-  static constexpr CUresult invalid = CUDA_ERROR_INVALID_HANDLE;
+struct Function : Handled<CUfunction> {
+  static constexpr Identity identity{5, "function"};
 
-  CUfunction handle = nullptr;
   std::shared_ptr<Code> code;
   const Kernel* kernel = nullptr;
   CUmodule module = nullptr;
+  std::shared_ptr<Context> context;  ///< null of a library's
   int most_dynamic_shared = 0;
   int carveout = -1;  ///< of shared memory, in percent; -1 where the driver chooses
   CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
 };
 
-struct Module {
-  using Handle = CUmodule;
-  static constexpr std::uint64_t kind = 6;
-  static constexpr const char* noun = "module";
-  static constexpr CUresult invalid = CUDA_ERROR_INVALID_HANDLE;
+/// What a program loaded. A library is one that has no context: its handle is the module's, and
+/// those of its kernels are the functions'.
+struct Module : Handled<CUmodule> {
+  static constexpr Identity identity{6, "module"};
 
-  CUmodule handle = nullptr;
-  std::shared_ptr<Context> context;  ///< null of a library's
+  std::shared_ptr<Context> context;
   std::shared_ptr<Code> code;
   std::map<std::string, std::shared_ptr<Function>> functions;
-};
-
-struct LibraryKernel {
-  using Handle = CUkernel;
-  static constexpr std::uint64_t kind = 7;
-  static constexpr const char* noun = "kernel";
-  static constexpr CUresult invalid = CUDA_ERROR_INVALID_HANDLE;
-
-  CUkernel handle = nullptr;
-  CUlibrary library = nullptr;
-  std::shared_ptr<Function> function;
-};
-
-struct Library {
-  using Handle = CUlibrary;
-  static constexpr std::uint64_t kind = 8;
-  static constexpr const char* noun = "library";
-  static constexpr CUresult invalid = CUDA_ERROR_INVALID_HANDLE;
-
-  CUlibrary handle = nullptr;
-  std::shared_ptr<Module> module;
-  std::map<std::string, std::shared_ptr<LibraryKernel>> kernels;
 };
 
 /// Of cuModuleLoadDataEx and cuLibraryLoadData.
@@ -78,14 +52,20 @@ struct JitOptions {
 
 /// From PTX. Cubins and fat binaries are refused as such; what is wrong with a text is written
 /// where the options say. \throws Refusal
-std::shared_ptr<Module> load_module(const void* image, const JitOptions& options);
+std::shared_ptr<Module> load_module(const void* image, const JitOptions& options,
+                                    const std::shared_ptr<Context>& context);
 std::string read_file(const char* path);
 void unload(const std::shared_ptr<Module>& module);
 void destroy_modules_of(const Context& context);
 
-/// Also of a handle that is a CUkernel's.
-std::shared_ptr<Function> function_of(CUfunction handle);
-int function_attribute(const Function& function, CUfunction_attribute attribute);
-void set_function_attribute(Function& function, CUfunction_attribute attribute, int value);
+inline std::shared_ptr<Function> function_of(CUfunction handle) { return get<Function>(handle); }
+/// \throws Refusal where it is a module's
+std::shared_ptr<Function> function_of(CUkernel handle);
+
+/// A launch, with the parameters as cuLaunchKernel has them: `each` by itself, or all in a buffer
+/// that `extra` names. \throws Refusal for what the GPU would not run
+KernelWork make_kernel_work(const std::shared_ptr<Function>& function,
+                            const LaunchConfiguration& configuration, void** each, void** extra,
+                            std::vector<CUlaunchAttribute> attributes);
 
 }  // namespace simgpu::driver

@@ -1,11 +1,11 @@
-// cuFunc*Attribute*, cuOccupancy*.
+// cuFunc*, cuKernel*: attributes; cuOccupancy*.
 #include <algorithm>
 
 #include "tools/simgpu/driver/function.h"
 #include "tools/simgpu/machine/occupancy.h"
 #include "tools/simgpu/machine/profile.h"
 
-namespace simgpu::driver {
+namespace simgpu::driver::api {
 namespace {
 
 int blocks_that_fit(const Function& function, int threads, std::size_t dynamic) {
@@ -41,9 +41,7 @@ int best_block(const Function& function, CUoccupancyB2DSize dynamic_of, std::siz
   return best;
 }
 
-}  // namespace
-
-int function_attribute(const Function& function, CUfunction_attribute attribute) {
+int attribute_of(const Function& function, CUfunction_attribute attribute) {
   const Kernel& kernel = *function.kernel;
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: return most_threads(function);
@@ -58,7 +56,7 @@ int function_attribute(const Function& function, CUfunction_attribute attribute)
   }
 }
 
-void set_function_attribute(Function& function, CUfunction_attribute attribute, int value) {
+void set_attribute(Function& function, CUfunction_attribute attribute, int value) {
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       require(value >= 0 &&
@@ -77,71 +75,67 @@ void set_function_attribute(Function& function, CUfunction_attribute attribute, 
   }
 }
 
-namespace api {
-
-CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-  require(value != nullptr);
-  *value = function_attribute(*function_of(function), attribute);
-  return CUDA_SUCCESS;
+void set_cache_config(Function& function, CUfunc_cache config) {
+  require_cache_config(config);
+  function.cache_config = config;
 }
 
-CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  set_function_attribute(*function_of(function), attribute, value);
-  return CUDA_SUCCESS;
+}  // namespace
+
+int cuFuncGetAttribute(CUfunction_attribute attribute, CUfunction function) {
+  return attribute_of(*function_of(function), attribute);
+}
+int cuKernelGetAttribute(CUfunction_attribute attribute, CUkernel kernel, CUdevice device) {
+  require_device(device);
+  return attribute_of(*function_of(kernel), attribute);
 }
 
-CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
-  require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL);
-  function_of(function)->cache_config = config;
-  return CUDA_SUCCESS;
+void cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  set_attribute(*function_of(function), attribute, value);
+}
+void cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+                          CUdevice device) {
+  require_device(device);
+  set_attribute(*function_of(kernel), attribute, value);
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction handle,
-                                                              int threads, std::size_t dynamic,
-                                                              unsigned flags) {
-  require(blocks != nullptr && threads > 0 && (flags & ~occupancy_flags) == 0);
+void cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
+  set_cache_config(*function_of(function), config);
+}
+void cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device) {
+  require_device(device);
+  set_cache_config(*function_of(kernel), config);
+}
+
+int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(CUfunction handle, int threads,
+                                                         std::size_t dynamic, unsigned flags) {
+  require(threads > 0 && (flags & ~occupancy_flags) == 0);
   const auto function = function_of(handle);
-  *blocks = threads > most_threads(*function) ? 0 : blocks_that_fit(*function, threads, dynamic);
-  return CUDA_SUCCESS;
-}
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
-                                                     std::size_t dynamic) {
-  return api::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
-                                                                   dynamic, 0);
+  return threads > most_threads(*function) ? 0 : blocks_that_fit(*function, threads, dynamic);
 }
 
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int* threads, CUfunction handle,
-                                                   CUoccupancyB2DSize dynamic_of,
-                                                   std::size_t dynamic, int limit, unsigned flags) {
+void cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int* threads, CUfunction handle,
+                                               CUoccupancyB2DSize dynamic_of, std::size_t dynamic,
+                                               int limit, unsigned flags) {
   require(blocks != nullptr && threads != nullptr && limit >= 0 && (flags & ~occupancy_flags) == 0);
   const auto function = function_of(handle);
   *threads = best_block(*function, dynamic_of, dynamic, limit);
-  if (*threads == 0) refuse(CUDA_ERROR_INVALID_VALUE);
+  require(*threads != 0);
   const std::size_t shared = dynamic_of != nullptr ? dynamic_of(*threads) : dynamic;
   *blocks = profile().multiprocessors * blocks_that_fit(*function, *threads, shared);
-  return CUDA_SUCCESS;
-}
-CUresult cuOccupancyMaxPotentialBlockSize(int* blocks, int* threads, CUfunction function,
-                                          CUoccupancyB2DSize dynamic_of, std::size_t dynamic,
-                                          int limit) {
-  return api::cuOccupancyMaxPotentialBlockSizeWithFlags(blocks, threads, function, dynamic_of,
-                                                        dynamic, limit, 0);
 }
 
 /// What is left of a multiprocessor's shared memory to each of so many blocks.
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* dynamic, CUfunction handle,
-                                                 int blocks, int threads) {
+std::size_t cuOccupancyAvailableDynamicSMemPerBlock(CUfunction handle, int blocks, int threads) {
   constexpr int unit = 128;
-  require(dynamic != nullptr && blocks > 0 && threads > 0);
+  require(blocks > 0 && threads > 0);
   const auto function = function_of(handle);
   require(blocks <= blocks_that_fit(*function, threads, 0));
   const auto fixed = static_cast<int>(function->kernel->static_shared_bytes);
   const int each = profile().shared_per_multiprocessor / blocks / unit * unit -
                    profile().shared_reserved_per_block - fixed;
-  *dynamic = static_cast<std::size_t>(
+  return static_cast<std::size_t>(
       std::max(0, std::min(each, profile().shared_per_block_optin - fixed)));
-  return CUDA_SUCCESS;
 }
 
-}  // namespace api
-}  // namespace simgpu::driver
+}  // namespace simgpu::driver::api

@@ -73,8 +73,8 @@ void remove_node(Node& node) {
   std::erase_if(graph.nodes, [&](const auto& one) { return one.get() == &node; });
 }
 
-std::vector<Node*> dependents(const Node& node) {
-  std::vector<Node*> found;
+std::vector<const Node*> dependents(const Node& node) {
+  std::vector<const Node*> found;
   for (const auto& other : node.graph->nodes)
     if (has(other->dependencies, const_cast<Node*>(&node))) found.push_back(other.get());
   return found;
@@ -145,6 +145,11 @@ std::vector<Node*> in_order(const Graph& graph) {
   return order;
 }
 
+void require_order(const Graph& graph) {
+  if (!graph.nodes.empty() && in_order(graph).empty())
+    refuse(CUDA_ERROR_INVALID_VALUE, "the nodes of the graph depend on each other in a circle");
+}
+
 void launch(ExecutableGraph& executable, const std::shared_ptr<Stream>& stream) {
   std::vector<const Node*> nodes;
   flatten(*executable.graph, nodes);
@@ -153,23 +158,6 @@ void launch(ExecutableGraph& executable, const std::shared_ptr<Stream>& stream) 
   for (const Node* node : nodes)
     if (node->is_enabled) last = enqueue(stream, node->work, last);
   executable.last = last;
-}
-
-CUgraphNodeType type_of(const Node& node) {
-  struct Visitor {
-    CUgraphNodeType operator()(const KernelWork&) const { return CU_GRAPH_NODE_TYPE_KERNEL; }
-    CUgraphNodeType operator()(const CopyWork&) const { return CU_GRAPH_NODE_TYPE_MEMCPY; }
-    CUgraphNodeType operator()(const SetWork&) const { return CU_GRAPH_NODE_TYPE_MEMSET; }
-    CUgraphNodeType operator()(const HostWork&) const { return CU_GRAPH_NODE_TYPE_HOST; }
-    CUgraphNodeType operator()(const ChildWork&) const { return CU_GRAPH_NODE_TYPE_GRAPH; }
-    CUgraphNodeType operator()(const RecordWork&) const { return CU_GRAPH_NODE_TYPE_EVENT_RECORD; }
-    CUgraphNodeType operator()(const WaitWork&) const { return CU_GRAPH_NODE_TYPE_WAIT_EVENT; }
-    CUgraphNodeType operator()(const EmptyWork&) const { return CU_GRAPH_NODE_TYPE_EMPTY; }
-    // No graph has these.
-    CUgraphNodeType operator()(const CallbackWork&) const { return CU_GRAPH_NODE_TYPE_HOST; }
-    CUgraphNodeType operator()(const FreeWork&) const { return CU_GRAPH_NODE_TYPE_MEM_FREE; }
-  };
-  return std::visit(Visitor{}, node.work);
 }
 
 }  // namespace simgpu::driver

@@ -13,28 +13,19 @@ namespace simgpu::driver {
 
 struct Graph;
 
-struct Node {
-  using Handle = CUgraphNode;
-  static constexpr std::uint64_t kind = 9;
-  static constexpr const char* noun = "graph node";
-  static constexpr CUresult invalid = CUDA_ERROR_INVALID_VALUE;
+struct Node : Handled<CUgraphNode> {
+  static constexpr Identity identity{9, "graph node", CUDA_ERROR_INVALID_VALUE};
 
-  CUgraphNode handle = nullptr;
   Graph* graph = nullptr;
   Work work;
   std::vector<Node*> dependencies;
-  std::vector<void*> parameter_pointers;  ///< into the parameters, for programs that read them
-  bool is_enabled = true;                 ///< of an executable graph
-  CUgraphNode source = nullptr;           ///< that it is a copy of
+  bool is_enabled = true;        ///< of an executable graph
+  CUgraphNode source = nullptr;  ///< that it is a copy of
 };
 
-struct Graph {
-  using Handle = CUgraph;
-  static constexpr std::uint64_t kind = 10;
-  static constexpr const char* noun = "graph";
-  static constexpr CUresult invalid = CUDA_ERROR_INVALID_VALUE;
+struct Graph : Handled<CUgraph> {
+  static constexpr Identity identity{10, "graph", CUDA_ERROR_INVALID_VALUE};
 
-  CUgraph handle = nullptr;
   std::vector<std::shared_ptr<Node>> nodes;  ///< in the order they were added
   bool is_child = false;                     ///< of a node, which owns it
   CUgraph source = nullptr;
@@ -43,13 +34,9 @@ struct Graph {
 };
 
 /// A graph that can be launched: a copy that is its own.
-struct ExecutableGraph {
-  using Handle = CUgraphExec;
-  static constexpr std::uint64_t kind = 11;
-  static constexpr const char* noun = "executable graph";
-  static constexpr CUresult invalid = CUDA_ERROR_INVALID_VALUE;
+struct ExecutableGraph : Handled<CUgraphExec> {
+  static constexpr Identity identity{11, "executable graph", CUDA_ERROR_INVALID_VALUE};
 
-  CUgraphExec handle = nullptr;
   std::shared_ptr<Graph> graph;
   cuuint64_t flags = 0;
   std::shared_ptr<Operation> last;  ///< of its last launch: the next comes after it
@@ -59,7 +46,7 @@ struct ExecutableGraph {
 Node* add_node(Graph& graph, std::vector<Node*> dependencies, Work work);
 void remove_node(Node& node);
 /// Nodes that depend on one.
-std::vector<Node*> dependents(const Node& node);
+std::vector<const Node*> dependents(const Node& node);
 /// Whether `to` comes after `from`, or is it.
 bool reaches(const Node& from, const Node& to);
 
@@ -77,8 +64,7 @@ std::vector<Node*> in_order(const Graph& graph);
 /// Puts the graph's work into a stream.
 void launch(ExecutableGraph& executable, const std::shared_ptr<Stream>& stream);
 
-CUgraphNodeType type_of(const Node& node);
-/// For people: what the node does.
-std::string text_of(const Node& node);
+/// \throws Refusal where nodes depend on each other in a circle
+void require_order(const Graph& graph);
 
 }  // namespace simgpu::driver

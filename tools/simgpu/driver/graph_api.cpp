@@ -1,210 +1,176 @@
-// cuGraph*: graphs and their nodes.
+// cuGraph*: graphs, their nodes and edges, and pictures of them.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <fstream>
 
-#include "tools/simgpu/driver/node_params.h"
+#include "tools/simgpu/driver/copy.h"
+#include "tools/simgpu/driver/function.h"
+#include "tools/simgpu/driver/graph_nodes.h"
 
-namespace simgpu::driver {
+namespace simgpu::driver::api {
 namespace {
 
-CUresult add(CUgraphNode* node, CUgraph handle, const CUgraphNode* dependencies, std::size_t count,
-             Work work) {
-  require(node != nullptr);
-  const auto graph = get<Graph>(handle);
-  *node = add_node(*graph, nodes_of(*graph, dependencies, count), std::move(work))->handle;
-  return CUDA_SUCCESS;
+/// As all lists of graphs are given: without a place for it, only their length; a place that is
+/// longer is filled up with null.
+void fill(const std::vector<const Node*>& nodes, CUgraphNode* into, std::size_t room) {
+  if (into == nullptr) return;
+  for (std::size_t i = 0; i < room; ++i) into[i] = i < nodes.size() ? nodes[i]->handle : nullptr;
 }
 
-CUDA_KERNEL_NODE_PARAMS widened(const CUDA_KERNEL_NODE_PARAMS_v1& of) {
-  return {of.func,      of.gridDimX,       of.gridDimY,     of.gridDimZ, of.blockDimX, of.blockDimY,
-          of.blockDimZ, of.sharedMemBytes, of.kernelParams, of.extra,    nullptr,      nullptr};
+void list(const std::vector<const Node*>& nodes, CUgraphNode* into, std::size_t* count,
+          CUgraphEdgeData* data = nullptr) {
+  require(count != nullptr);
+  fill(nodes, into, *count);
+  if (data != nullptr) std::fill(data, data + *count, CUgraphEdgeData{});
+  *count = into == nullptr ? nodes.size() : std::min(*count, nodes.size());
+}
+
+void change(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
+            const CUgraphEdgeData* data, std::size_t count, bool adds) {
+  require_plain(data, count);
+  const auto graph = get<Graph>(handle);
+  const auto firsts = nodes_of(*graph, from, count), seconds = nodes_of(*graph, to, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& dependencies = seconds[i]->dependencies;
+    const auto found = std::find(dependencies.begin(), dependencies.end(), firsts[i]);
+    require((found == dependencies.end()) == adds && firsts[i] != seconds[i]);
+    if (adds) dependencies.push_back(firsts[i]);
+    else dependencies.erase(found);
+  }
+}
+
+// For people: what a node does.
+std::string text_of(const KernelWork& work) {
+  const Size3 &grid = work.configuration.grid, &block = work.configuration.block;
+  return fmt::format("{} <<<{}x{}x{}, {}x{}x{}, {}>>>", work.function->kernel->name, grid.x, grid.y,
+                     grid.z, block.x, block.y, block.z, work.configuration.dynamic_shared_bytes);
+}
+std::string text_of(const CopyWork& work) {
+  const CUDA_MEMCPY3D& copy = work.copy;
+  return fmt::format("copy {}x{}x{} bytes, {} to {}", copy.WidthInBytes, copy.Height, copy.Depth,
+                     source(copy).is_device ? "device" : "host",
+                     destination(copy).is_device ? "device" : "host");
+}
+std::string text_of(const SetWork& work) {
+  return fmt::format("set {}x{} elements of {} bytes to {:#x}", work.set.width, work.set.height,
+                     work.set.elementSize, work.set.value);
+}
+std::string text_of(const HostWork& work) { return work.name; }
+template <class Other>
+std::string text_of(const Other& work) {
+  return work.node.noun;
+}
+
+void draw(const Graph& graph, std::string& text) {
+  for (const auto& node : graph.nodes) {
+    const auto name = [](const Node& of) { return fmt::format("{}", fmt::ptr(of.handle)); };
+    text += fmt::format("  \"{}\" [label=\"{}\"];\n", name(*node),
+                        std::visit([](const auto& work) { return text_of(work); }, node->work));
+    for (const Node* dependency : node->dependencies)
+      text += fmt::format("  \"{}\" -> \"{}\";\n", name(*dependency), name(*node));
+    if (const auto* child = std::get_if<ChildWork>(&node->work)) {
+      text += fmt::format("  subgraph \"cluster_{}\" {{\n", name(*node));
+      draw(*child->graph, text);
+      text += "  }\n";
+    }
+  }
 }
 
 }  // namespace
 
-namespace api {
-
-CUresult cuGraphCreate(CUgraph* graph, unsigned flags) {
-  require(graph != nullptr && flags == 0);
-  *graph = table<Graph>().add(std::make_shared<Graph>());
-  return CUDA_SUCCESS;
+CUgraph cuGraphCreate(unsigned flags) {
+  require(flags == 0);
+  return table<Graph>().add(std::make_shared<Graph>());
 }
 
-CUresult cuGraphDestroy(CUgraph handle) {
+void cuGraphDestroy(CUgraph handle) {
   require(!get<Graph>(handle)->is_child);
   table<Graph>().remove(handle);
-  return CUDA_SUCCESS;
 }
 
-CUresult cuGraphClone(CUgraph* copy, CUgraph graph) {
-  require(copy != nullptr);
-  *copy = table<Graph>().add(clone(*get<Graph>(graph)));
-  return CUDA_SUCCESS;
-}
+CUgraph cuGraphClone(CUgraph graph) { return table<Graph>().add(clone(*get<Graph>(graph))); }
 
-CUresult cuGraphNodeFindInClone(CUgraphNode* node, CUgraphNode source, CUgraph copy) {
-  require(node != nullptr);
+CUgraphNode cuGraphNodeFindInClone(CUgraphNode source, CUgraph copy) {
   const Node* found = copy_of(*get<Graph>(copy), source);
   require(found != nullptr);
-  *node = found->handle;
-  return CUDA_SUCCESS;
+  return found->handle;
 }
 
-CUresult cuGraphDestroyNode(CUgraphNode node) {
-  remove_node(*get<Node>(node));
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
-  require(type != nullptr);
-  *type = type_of(*get<Node>(node));
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                                 std::size_t count, const CUDA_KERNEL_NODE_PARAMS* params) {
-  require(params != nullptr);
-  return add(node, graph, dependencies, count, kernel_work(*params));
-}
-CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                              std::size_t count, const CUDA_KERNEL_NODE_PARAMS_v1* params) {
-  require(params != nullptr);
-  return add(node, graph, dependencies, count, kernel_work(widened(*params)));
-}
-
-CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                              std::size_t count, const CUDA_MEMCPY3D* params, CUcontext context) {
-  get<Context>(context);
-  return add(node, graph, dependencies, count, copy_work(params));
-}
-
-CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                              std::size_t count, const CUDA_MEMSET_NODE_PARAMS* params,
-                              CUcontext context) {
-  get<Context>(context);
-  return add(node, graph, dependencies, count, set_work(params));
-}
-
-CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                            std::size_t count, const CUDA_HOST_NODE_PARAMS* params) {
-  return add(node, graph, dependencies, count, host_work(params));
-}
-
-CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                                  std::size_t count, CUgraph child) {
-  return add(node, graph, dependencies, count, child_work(child));
-}
-
-CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                             std::size_t count) {
-  return add(node, graph, dependencies, count, EmptyWork{});
-}
-
-CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph,
-                                   const CUgraphNode* dependencies, std::size_t count,
-                                   CUevent event) {
-  return add(node, graph, dependencies, count, RecordWork{get<Event>(event)});
-}
-
-CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                                 std::size_t count, CUevent event) {
-  return add(node, graph, dependencies, count, WaitWork{get<Event>(event)});
-}
-
-CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                           const CUgraphEdgeData* edges, std::size_t count,
-                           CUgraphNodeParams* params) {
+CUgraphNode cuGraphAddNode_v2(CUgraph handle, const CUgraphNode* dependencies,
+                              const CUgraphEdgeData* edges, std::size_t count,
+                              CUgraphNodeParams* params) {
   require_plain(edges, count);
-  return add(node, graph, dependencies, count, work_of(params));
-}
-CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                        std::size_t count, CUgraphNodeParams* params) {
-  return add(node, graph, dependencies, count, work_of(params));
+  const auto graph = get<Graph>(handle);
+  Work work = any_work_from(params);
+  return driver::add_node(*graph, nodes_of(*graph, dependencies, count), std::move(work))->handle;
 }
 
-CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* params) {
-  replace(*get<Node>(node), work_of(params));
-  return CUDA_SUCCESS;
+void cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* params) {
+  replace(*get<Node>(node), any_work_from(params));
 }
 
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* params) {
-  require(params != nullptr);
-  *params = kernel_params(*get<Node>(node));
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1* params) {
-  require(params != nullptr);
-  const CUDA_KERNEL_NODE_PARAMS of = kernel_params(*get<Node>(node));
-  *params = {of.func,      of.gridDimX,  of.gridDimY,       of.gridDimZ,     of.blockDimX,
-             of.blockDimY, of.blockDimZ, of.sharedMemBytes, of.kernelParams, of.extra};
-  return CUDA_SUCCESS;
+void cuGraphDestroyNode(CUgraphNode node) { remove_node(*get<Node>(node)); }
+
+CUgraphNodeType cuGraphNodeGetType(CUgraphNode node) {
+  return std::visit([](const auto& work) { return work.node.type; }, get<Node>(node)->work);
 }
 
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* params) {
-  require(params != nullptr);
-  replace(*get<Node>(node), kernel_work(*params));
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* params) {
-  require(params != nullptr);
-  replace(*get<Node>(node), kernel_work(widened(*params)));
-  return CUDA_SUCCESS;
+void cuGraphGetNodes(CUgraph graph, CUgraphNode* into, std::size_t* count) {
+  std::vector<const Node*> nodes;
+  for (const auto& node : get<Graph>(graph)->nodes) nodes.push_back(node.get());
+  list(nodes, into, count);
 }
 
-CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* params) {
-  require(params != nullptr);
-  *params = work_as<CopyWork>(*get<Node>(node)).copy;
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* params) {
-  replace(*get<Node>(node), copy_work(params));
-  return CUDA_SUCCESS;
+void cuGraphGetRootNodes(CUgraph graph, CUgraphNode* into, std::size_t* count) {
+  std::vector<const Node*> nodes;
+  for (const auto& node : get<Graph>(graph)->nodes)
+    if (node->dependencies.empty()) nodes.push_back(node.get());
+  list(nodes, into, count);
 }
 
-CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* params) {
-  require(params != nullptr);
-  *params = work_as<SetWork>(*get<Node>(node)).set;
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* params) {
-  replace(*get<Node>(node), set_work(params));
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* params) {
-  require(params != nullptr);
-  const HostWork& work = work_as<HostWork>(*get<Node>(node));
-  *params = {work.function, work.data};
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS* params) {
-  replace(*get<Node>(node), host_work(params));
-  return CUDA_SUCCESS;
+void cuGraphGetEdges_v2(CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data,
+                        std::size_t* count) {
+  require(count != nullptr && (from == nullptr) == (to == nullptr));
+  std::vector<const Node*> firsts, seconds;
+  for (const auto& node : get<Graph>(graph)->nodes)
+    for (const Node* dependency : node->dependencies) {
+      firsts.push_back(dependency);
+      seconds.push_back(node.get());
+    }
+  fill(firsts, from, *count);
+  list(seconds, to, count, data);
 }
 
-CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
-  require(graph != nullptr);
-  *graph = work_as<ChildWork>(*get<Node>(node)).graph->handle;
-  return CUDA_SUCCESS;
+void cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode* into, CUgraphEdgeData* data,
+                                   std::size_t* count) {
+  const auto& dependencies = get<Node>(node)->dependencies;
+  list({dependencies.begin(), dependencies.end()}, into, count, data);
 }
 
-CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event) {
-  require(event != nullptr);
-  *event = work_as<RecordWork>(*get<Node>(node)).event->handle;
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
-  work_as<RecordWork>(*get<Node>(node)).event = get<Event>(event);
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
-  require(event != nullptr);
-  *event = work_as<WaitWork>(*get<Node>(node)).event->handle;
-  return CUDA_SUCCESS;
-}
-CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
-  work_as<WaitWork>(*get<Node>(node)).event = get<Event>(event);
-  return CUDA_SUCCESS;
+void cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode* into, CUgraphEdgeData* data,
+                                     std::size_t* count) {
+  list(dependents(*get<Node>(node)), into, count, data);
 }
 
-}  // namespace api
-}  // namespace simgpu::driver
+void cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
+                               const CUgraphEdgeData* data, std::size_t count) {
+  change(graph, from, to, data, count, true);
+}
+
+void cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
+                                  const CUgraphEdgeData* data, std::size_t count) {
+  change(graph, from, to, data, count, false);
+}
+
+void cuGraphDebugDotPrint(CUgraph graph, const char* path, unsigned) {
+  require(path != nullptr);
+  std::string text = "digraph simulated {\n";
+  draw(*get<Graph>(graph), text);
+  text += "}\n";
+  std::ofstream file(path);
+  file << text;
+  require(file.flush().good(), CUDA_ERROR_OPERATING_SYSTEM);
+}
+
+}  // namespace simgpu::driver::api

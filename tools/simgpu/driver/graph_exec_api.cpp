@@ -2,46 +2,14 @@
 #include <algorithm>
 
 #include "tools/simgpu/driver/capture.h"
-#include "tools/simgpu/driver/node_params.h"
+#include "tools/simgpu/driver/graph_nodes.h"
 
-namespace simgpu::driver {
+namespace simgpu::driver::api {
 namespace {
 
 constexpr cuuint64_t instantiate_flags = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
                                          CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                                          CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
-
-CUresult instantiate(CUgraphExec* executable, CUgraph handle, cuuint64_t flags) {
-  require(executable != nullptr);
-  const auto graph = get<Graph>(handle);
-  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
-    refuse(CUDA_ERROR_NOT_SUPPORTED, "kernels of the simulated GPU launch no graphs");
-  require((flags & ~instantiate_flags) == 0);
-  if (!graph->nodes.empty() && in_order(*graph).empty())
-    refuse(CUDA_ERROR_INVALID_VALUE, "the nodes of the graph depend on each other in a circle");
-  auto made = std::make_shared<ExecutableGraph>();
-  made->graph = clone(*graph);
-  made->flags = flags;
-  *executable = table<ExecutableGraph>().add(made);
-  return CUDA_SUCCESS;
-}
-
-/// The node of an executable graph that was made of a graph's.
-Node& node_in(CUgraphExec executable, CUgraphNode source) {
-  Node* node = copy_of(*get<ExecutableGraph>(executable)->graph, source);
-  require(node != nullptr);
-  return *node;
-}
-
-CUresult set_in(CUgraphExec executable, CUgraphNode source, Work work) {
-  Node& node = node_in(executable, source);
-  require(node.work.index() == work.index());
-  Node candidate;
-  candidate.work = work;
-  require(update_result(node, candidate) == CU_GRAPH_EXEC_UPDATE_SUCCESS);
-  replace(node, std::move(work));
-  return CUDA_SUCCESS;
-}
 
 std::size_t index_of(const Graph& graph, const Node* node) {
   const auto is_it = [node](const auto& one) { return one.get() == node; };
@@ -91,151 +59,95 @@ CUgraphExecUpdateResultInfo update(const Graph& old_graph, const Graph& new_grap
   return info;
 }
 
-CUresult code_of(const CUgraphExecUpdateResultInfo& info) {
-  return info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS
-                                                     : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+void require_updated(const CUgraphExecUpdateResultInfo& info, CUresult code) {
+  require(info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS, code);
 }
 
 }  // namespace
 
-namespace api {
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph,
-                                     unsigned long long flags) {
-  return instantiate(executable, graph, flags);
+CUgraphExec cuGraphInstantiateWithFlags(CUgraph handle, unsigned long long flags) {
+  const auto graph = get<Graph>(handle);
+  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
+    refuse(CUDA_ERROR_NOT_SUPPORTED, "kernels of the simulated GPU launch no graphs");
+  require((flags & ~instantiate_flags) == 0);
+  require_order(*graph);
+  auto made = std::make_shared<ExecutableGraph>();
+  made->graph = clone(*graph);
+  made->flags = flags;
+  return table<ExecutableGraph>().add(made);
 }
-CUresult cuGraphInstantiate_v2(CUgraphExec* executable, CUgraph graph, CUgraphNode* error_node,
-                               char* log, std::size_t log_bytes) {
+CUgraphExec cuGraphInstantiate_v2(CUgraph graph, CUgraphNode* error_node, char* log,
+                                  std::size_t log_bytes) {
   if (error_node != nullptr) *error_node = nullptr;
   if (log != nullptr && log_bytes != 0) *log = '\0';
-  return instantiate(executable, graph, 0);
+  return api::cuGraphInstantiateWithFlags(graph, 0);
 }
-CUresult cuGraphInstantiate(CUgraphExec* executable, CUgraph graph, CUgraphNode* error_node,
-                            char* log, std::size_t log_bytes) {
-  return api::cuGraphInstantiate_v2(executable, graph, error_node, log, log_bytes);
-}
-CUresult cuGraphInstantiateWithParams(CUgraphExec* executable, CUgraph graph,
-                                      CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+CUgraphExec cuGraphInstantiateWithParams(CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
   require(params != nullptr);
   params->hErrNode_out = nullptr;
   params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
-  const CUresult result = instantiate(executable, graph, params->flags);
+  const CUgraphExec made = api::cuGraphInstantiateWithFlags(graph, params->flags);
   params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
-  return result;
+  return made;
 }
 
-CUresult cuGraphExecDestroy(CUgraphExec executable) {
-  table<ExecutableGraph>().remove(executable);
-  return CUDA_SUCCESS;
+void cuGraphExecDestroy(CUgraphExec executable) { table<ExecutableGraph>().remove(executable); }
+
+cuuint64_t cuGraphExecGetFlags(CUgraphExec executable) {
+  return get<ExecutableGraph>(executable)->flags;
 }
 
-CUresult cuGraphExecGetFlags(CUgraphExec executable, cuuint64_t* flags) {
-  require(flags != nullptr);
-  *flags = get<ExecutableGraph>(executable)->flags;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphUpload(CUgraphExec executable, CUstream stream) {
+void cuGraphUpload(CUgraphExec executable, CUstream stream) {
   get<ExecutableGraph>(executable);
   stream_of(stream);
-  return CUDA_SUCCESS;
 }
 
 /// In a capture it becomes a child graph.
-CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
+void cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
   const auto executable = get<ExecutableGraph>(handle);
   const auto stream = stream_of(stream_handle);
   if (stream->capture) {
     submit(stream, make_child(*executable->graph));
-    return CUDA_SUCCESS;
+    return;
   }
   forbid_if_capturing(*stream);
   launch(*executable, stream);
-  return CUDA_SUCCESS;
 }
 
-CUresult cuGraphExecUpdate_v2(CUgraphExec executable, CUgraph graph,
-                              CUgraphExecUpdateResultInfo* info) {
+void cuGraphExecUpdate_v2(CUgraphExec executable, CUgraph graph,
+                          CUgraphExecUpdateResultInfo* info) {
   require(info != nullptr);
   *info = update(*get<ExecutableGraph>(executable)->graph, *get<Graph>(graph));
-  return code_of(*info);
+  require_updated(*info, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 }
-CUresult cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphNode* error_node,
-                           CUgraphExecUpdateResult* result) {
+void cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphNode* error_node,
+                       CUgraphExecUpdateResult* result) {
   require(result != nullptr);
   const auto info = update(*get<ExecutableGraph>(executable)->graph, *get<Graph>(graph));
   if (error_node != nullptr) *error_node = info.errorNode;
   *result = info.result;
-  return code_of(info);
+  require_updated(info, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 }
 
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec executable, CUgraphNode node,
-                                           const CUDA_KERNEL_NODE_PARAMS* params) {
-  require(params != nullptr);
-  return set_in(executable, node, kernel_work(*params));
-}
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode node,
-                                        const CUDA_KERNEL_NODE_PARAMS_v1* of) {
-  require(of != nullptr);
-  return set_in(executable, node,
-                kernel_work({of->func, of->gridDimX, of->gridDimY, of->gridDimZ, of->blockDimX,
-                             of->blockDimY, of->blockDimZ, of->sharedMemBytes, of->kernelParams,
-                             of->extra, nullptr, nullptr}));
+void cuGraphExecChildGraphNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraph child) {
+  Graph& own = *work_as<ChildWork>(node_in(executable, node)).graph;
+  require_updated(update(own, *get<Graph>(child)), CUDA_ERROR_INVALID_VALUE);
 }
 
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec executable, CUgraphNode node,
-                                        const CUDA_MEMCPY3D* params, CUcontext context) {
-  get<Context>(context);
-  return set_in(executable, node, copy_work(params));
+void cuGraphExecNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraphNodeParams* params) {
+  replace(executable, node, any_work_from(params));
 }
 
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode node,
-                                        const CUDA_MEMSET_NODE_PARAMS* params, CUcontext context) {
-  get<Context>(context);
-  return set_in(executable, node, set_work(params));
-}
-
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec executable, CUgraphNode node,
-                                      const CUDA_HOST_NODE_PARAMS* params) {
-  return set_in(executable, node, host_work(params));
-}
-
-CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec executable, CUgraphNode node,
-                                            CUevent event) {
-  return set_in(executable, node, RecordWork{get<Event>(event)});
-}
-
-CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec executable, CUgraphNode node, CUevent event) {
-  return set_in(executable, node, WaitWork{get<Event>(event)});
-}
-
-CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec executable, CUgraphNode node,
-                                            CUgraph child) {
-  const auto info =
-      update(*work_as<ChildWork>(node_in(executable, node)).graph, *get<Graph>(child));
-  require(info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphExecNodeSetParams(CUgraphExec executable, CUgraphNode node,
-                                  CUgraphNodeParams* params) {
-  return set_in(executable, node, work_of(params));
-}
-
-CUresult cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode source, unsigned is_enabled) {
+void cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode source, unsigned is_enabled) {
   Node& node = node_in(executable, source);
-  const CUgraphNodeType type = type_of(node);
-  require(type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY ||
-          type == CU_GRAPH_NODE_TYPE_MEMSET);
+  require(std::holds_alternative<KernelWork>(node.work) ||
+          std::holds_alternative<CopyWork>(node.work) ||
+          std::holds_alternative<SetWork>(node.work));
   node.is_enabled = is_enabled != 0;
-  return CUDA_SUCCESS;
 }
 
-CUresult cuGraphNodeGetEnabled(CUgraphExec executable, CUgraphNode source, unsigned* is_enabled) {
-  require(is_enabled != nullptr);
-  *is_enabled = node_in(executable, source).is_enabled ? 1 : 0;
-  return CUDA_SUCCESS;
+unsigned cuGraphNodeGetEnabled(CUgraphExec executable, CUgraphNode source) {
+  return node_in(executable, source).is_enabled ? 1 : 0;
 }
 
-}  // namespace api
-}  // namespace simgpu::driver
+}  // namespace simgpu::driver::api

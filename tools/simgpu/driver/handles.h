@@ -14,8 +14,20 @@
 
 namespace simgpu::driver {
 
-/// The objects of a type: `T::Handle`, `T::kind` (a number of its own), `T::noun` ("stream") and
-/// `T::invalid`, the error of a handle that is none.
+/// What sets the handles of a type apart: it has one, `T::identity`.
+struct Identity {
+  std::uint64_t number;  ///< its own
+  const char* noun;
+  CUresult invalid = CUDA_ERROR_INVALID_HANDLE;  ///< the error of a handle that is none
+};
+
+template <class H>
+struct Handled {
+  using Handle = H;
+  H handle = nullptr;
+};
+
+/// The objects of a type, which is a Handled one.
 template <class T>
 class Table {
  public:
@@ -40,7 +52,8 @@ class Table {
   /// \throws Refusal where there is none.
   std::shared_ptr<T> get(Handle handle) const {
     std::shared_ptr<T> object = find(handle);
-    if (!object) refuse(T::invalid, was_destroyed(handle) ? destroyed_text() : std::string());
+    if (!object)
+      refuse(T::identity.invalid, was_destroyed(handle) ? destroyed_text() : std::string());
     return object;
   }
   bool was_destroyed(Handle handle) const {
@@ -61,9 +74,11 @@ class Table {
 
  private:
   static constexpr std::uint64_t tag_bits = 0xffff'0000'0000'0000u;
-  static constexpr std::uint64_t tag = std::uint64_t{0x5300 + T::kind} << 48;
+  static constexpr std::uint64_t tag = (0x5300 + T::identity.number) << 48;
   static std::uint64_t number(Handle handle) { return reinterpret_cast<std::uint64_t>(handle); }
-  static std::string destroyed_text() { return std::string("the ") + T::noun + " was destroyed"; }
+  static std::string destroyed_text() {
+    return std::string("the ") + T::identity.noun + " was destroyed";
+  }
 
   std::uint64_t last_ = 0;
   Objects objects_;

@@ -3,7 +3,8 @@
 
 #include <cstring>
 
-#include "tools/simgpu/driver/launch_work.h"
+#include "tools/simgpu/driver/function.h"
+#include "tools/simgpu/driver/stream.h"
 #include "tools/simgpu/machine/occupancy.h"
 #include "tools/simgpu/machine/profile.h"
 
@@ -102,8 +103,8 @@ KernelWork make_kernel_work(const std::shared_ptr<Function>& function,
 
 namespace api {
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** each,
-                          void** extra) {
+void cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** each,
+                      void** extra) {
   require(config != nullptr && (config->numAttrs == 0 || config->attrs != nullptr));
   const auto stream = stream_of(config->hStream);
   submit(stream, make_kernel_work(function_of(function),
@@ -111,27 +112,25 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
                                    {config->blockDimX, config->blockDimY, config->blockDimZ},
                                    config->sharedMemBytes},
                                   each, extra, {config->attrs, config->attrs + config->numAttrs}));
-  return CUDA_SUCCESS;
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                        CUstream stream, void** each, void** extra) {
+void cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                    CUstream stream, void** each, void** extra) {
   const CUlaunchConfig config{grid_x,  grid_y, grid_z, block_x, block_y,
                               block_z, shared, stream, nullptr, 0};
-  return api::cuLaunchKernelEx(&config, function, each, extra);
+  api::cuLaunchKernelEx(&config, function, each, extra);
 }
 
-CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
-                                   unsigned grid_z, unsigned block_x, unsigned block_y,
-                                   unsigned block_z, unsigned shared, CUstream stream,
-                                   void** each) {
+void cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                               unsigned grid_z, unsigned block_x, unsigned block_y,
+                               unsigned block_z, unsigned shared, CUstream stream, void** each) {
   CUlaunchAttribute attribute{};
   attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   attribute.value.cooperative = 1;
   const CUlaunchConfig config{grid_x,  grid_y, grid_z, block_x,    block_y,
                               block_z, shared, stream, &attribute, 1};
-  return api::cuLaunchKernelEx(&config, function, each, nullptr);
+  api::cuLaunchKernelEx(&config, function, each, nullptr);
 }
 
 }  // namespace api

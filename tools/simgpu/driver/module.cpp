@@ -78,7 +78,8 @@ Code::~Code() {
   for (const CUdeviceptr address : variables) release(address, "the end of its module");
 }
 
-std::shared_ptr<Module> load_module(const void* image, const JitOptions& options) {
+std::shared_ptr<Module> load_module(const void* image, const JitOptions& options,
+                                    const std::shared_ptr<Context>& context) {
   require(options.count == 0 || (options.names != nullptr && options.values != nullptr));
   const Log log(options);
   const std::string_view text = ptx_of(image);
@@ -100,10 +101,12 @@ std::shared_ptr<Module> load_module(const void* image, const JitOptions& options
   log.leave_empty();
   auto module = std::make_shared<Module>();
   module->code = code;
+  module->context = context;
   table<Module>().add(module);
   for (const auto& [name, kernel] : code->loaded.kernels) {
     auto function = make_function(code, kernel);
     function->module = module->handle;
+    function->context = context;
     table<Function>().add(function);
     module->functions[name] = function;
   }
@@ -129,11 +132,10 @@ void destroy_modules_of(const Context& context) {
   for (const auto& module : its) unload(module);
 }
 
-std::shared_ptr<Function> function_of(CUfunction handle) {
-  if (auto function = table<Function>().find(handle)) return function;
-  if (const auto kernel = table<LibraryKernel>().find(reinterpret_cast<CUkernel>(handle)))
-    return kernel->function;
-  return table<Function>().get(handle);
+std::shared_ptr<Function> function_of(CUkernel handle) {
+  auto function = get<Function>(reinterpret_cast<CUfunction>(handle));
+  require(!function->context, CUDA_ERROR_INVALID_HANDLE);
+  return function;
 }
 
 }  // namespace simgpu::driver

@@ -1,23 +1,12 @@
-// cuModule*, cuLibrary*, cuKernel*.
+// cuModule*, cuLibrary*, cuKernel*, cuFunc*.
 #include <algorithm>
-#include <utility>
 
 #include "tools/simgpu/driver/capture.h"
 #include "tools/simgpu/driver/function.h"
 #include "tools/simgpu/driver/stream.h"
 
-namespace simgpu::driver {
+namespace simgpu::driver::api {
 namespace {
-
-CUresult load_into(CUmodule* module, const void* image, const JitOptions& options) {
-  require(module != nullptr);
-  const auto context = current_context();
-  forbid_in_capture();
-  const auto made = load_module(image, options);
-  made->context = context;
-  *module = made->handle;
-  return CUDA_SUCCESS;
-}
 
 template <class Named>
 auto& named(Named& all, const char* name) {
@@ -27,230 +16,151 @@ auto& named(Named& all, const char* name) {
   return found->second;
 }
 
-CUresult variable(const Module& module, CUdeviceptr* address, std::size_t* bytes,
-                  const char* name) {
+void variable(const Module& module, CUdeviceptr* address, std::size_t* bytes, const char* name) {
   const GlobalVariable& found = named(module.code->loaded.variables, name);
   if (address != nullptr) *address = found.address;
   if (bytes != nullptr) *bytes = found.bytes;
-  return CUDA_SUCCESS;
 }
 
-/// The handles of the first `most` of what has names.
-template <class Handle, class Named>
-CUresult list(Handle* handles, unsigned most, const Named& all) {
+/// The handles of the first `most` functions.
+template <class Handle>
+void list(Handle* handles, unsigned most, const Module& module) {
   require(handles != nullptr || most == 0);
   unsigned i = 0;
-  for (const auto& [name, object] : all)
-    if (i < most) handles[i++] = object->handle;
-  return CUDA_SUCCESS;
+  for (const auto& [name, function] : module.functions)
+    if (i < most) handles[i++] = reinterpret_cast<Handle>(function->handle);
 }
 
-CUresult parameter(const Kernel& kernel, std::size_t index, std::size_t* offset,
-                   std::size_t* bytes) {
-  require(index < kernel.parameters.size() && offset != nullptr);
-  *offset = kernel.parameters[index].offset;
-  if (bytes != nullptr) *bytes = kernel.parameters[index].bytes;
-  return CUDA_SUCCESS;
+void parameter(const Function& function, std::size_t index, std::size_t* offset,
+               std::size_t* bytes) {
+  const auto& parameters = function.kernel->parameters;
+  require(index < parameters.size() && offset != nullptr);
+  *offset = parameters[index].offset;
+  if (bytes != nullptr) *bytes = parameters[index].bytes;
 }
 
-CUresult load_library(CUlibrary* library, const void* image, const JitOptions& options) {
-  require(library != nullptr);
-  auto made = std::make_shared<Library>();
-  made->module = load_module(image, options);
-  *library = table<Library>().add(made);
-  for (const auto& [name, function] : made->module->functions) {
-    auto kernel = std::make_shared<LibraryKernel>();
-    kernel->library = *library;
-    kernel->function = function;
-    table<LibraryKernel>().add(kernel);
-    made->kernels[name] = kernel;
-  }
-  return CUDA_SUCCESS;
+std::shared_ptr<Module> module_of(CUlibrary library) {
+  auto module = get<Module>(reinterpret_cast<CUmodule>(library));
+  require(!module->context, CUDA_ERROR_INVALID_HANDLE);
+  return module;
 }
 
 }  // namespace
 
-namespace api {
-
-CUresult cuModuleLoadData(CUmodule* module, const void* image) {
-  return load_into(module, image, {});
+CUmodule cuModuleLoadDataEx(const void* image, unsigned count, CUjit_option* names, void** values) {
+  const auto context = current_context();
+  forbid_in_capture();
+  return load_module(image, {count, names, values}, context)->handle;
 }
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
-                            CUjit_option* names, void** values) {
-  return load_into(module, image, {count, names, values});
-}
-CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
-  return load_into(module, image, {});
-}
-CUresult cuModuleLoad(CUmodule* module, const char* path) {
-  return load_into(module, read_file(path).c_str(), {});
+CUmodule cuModuleLoad(const char* path) {
+  return api::cuModuleLoadDataEx(read_file(path).c_str(), 0, nullptr, nullptr);
 }
 
 /// As the driver does, after the work of the context.
-CUresult cuModuleUnload(CUmodule handle) {
+void cuModuleUnload(CUmodule handle) {
   const auto module = get<Module>(handle);
   require(module->context != nullptr, CUDA_ERROR_NOT_PERMITTED);  // a library's
   require_no_error(*module->context);
   forbid_in_capture();
   synchronise(module->context);
   unload(module);
-  return CUDA_SUCCESS;
 }
 
-CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
-  require(mode != nullptr);
-  *mode = CU_MODULE_EAGER_LOADING;
-  return CUDA_SUCCESS;
+CUmoduleLoadingMode cuModuleGetLoadingMode() { return CU_MODULE_EAGER_LOADING; }
+
+CUfunction cuModuleGetFunction(CUmodule module, const char* name) {
+  return named(get<Module>(module)->functions, name)->handle;
 }
 
-CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  require(function != nullptr);
-  *function = named(get<Module>(module)->functions, name)->handle;
-  return CUDA_SUCCESS;
+unsigned cuModuleGetFunctionCount(CUmodule module) {
+  return static_cast<unsigned>(get<Module>(module)->functions.size());
 }
 
-CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
-  require(count != nullptr);
-  *count = static_cast<unsigned>(get<Module>(module)->functions.size());
-  return CUDA_SUCCESS;
+void cuModuleEnumerateFunctions(CUfunction* functions, unsigned most, CUmodule module) {
+  list(functions, most, *get<Module>(module));
 }
 
-CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned most, CUmodule module) {
-  return list(functions, most, get<Module>(module)->functions);
-}
-
-CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, std::size_t* bytes, CUmodule module,
-                              const char* name) {
-  return variable(*get<Module>(module), address, bytes, name);
+void cuModuleGetGlobal_v2(CUdeviceptr* address, std::size_t* bytes, CUmodule module,
+                          const char* name) {
+  variable(*get<Module>(module), address, bytes, name);
 }
 
 /// Needs no context. Library options only say how long the image stays.
-CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option* names,
-                           void** values, unsigned count, CUlibraryOption*, void**, unsigned) {
-  return load_library(library, image, {count, names, values});
+CUlibrary cuLibraryLoadData(const void* image, CUjit_option* names, void** values, unsigned count,
+                            CUlibraryOption*, void**, unsigned) {
+  return reinterpret_cast<CUlibrary>(load_module(image, {count, names, values}, nullptr)->handle);
 }
-CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* names,
-                               void** values, unsigned count, CUlibraryOption*, void**, unsigned) {
-  return load_library(library, read_file(path).c_str(), {count, names, values});
+CUlibrary cuLibraryLoadFromFile(const char* path, CUjit_option* names, void** values,
+                                unsigned count, CUlibraryOption*, void**, unsigned) {
+  return api::cuLibraryLoadData(read_file(path).c_str(), names, values, count, nullptr, nullptr, 0);
 }
 
-CUresult cuLibraryUnload(CUlibrary handle) {
-  const auto library = table<Library>().remove(handle);
+void cuLibraryUnload(CUlibrary library) {
+  const auto module = module_of(library);
   for (const auto& [number, context] : table<Context>().objects()) synchronise(context);
-  for (const auto& [name, kernel] : library->kernels) table<LibraryKernel>().remove(kernel->handle);
-  unload(library->module);
-  return CUDA_SUCCESS;
+  unload(module);
 }
 
-CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
-  require(kernel != nullptr);
-  *kernel = named(get<Library>(library)->kernels, name)->handle;
-  return CUDA_SUCCESS;
+CUkernel cuLibraryGetKernel(CUlibrary library, const char* name) {
+  return reinterpret_cast<CUkernel>(named(module_of(library)->functions, name)->handle);
 }
 
-CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
-  require(count != nullptr);
-  *count = static_cast<unsigned>(get<Library>(library)->kernels.size());
-  return CUDA_SUCCESS;
+unsigned cuLibraryGetKernelCount(CUlibrary library) {
+  return static_cast<unsigned>(module_of(library)->functions.size());
 }
 
-CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned most, CUlibrary library) {
-  return list(kernels, most, get<Library>(library)->kernels);
+void cuLibraryEnumerateKernels(CUkernel* kernels, unsigned most, CUlibrary library) {
+  list(kernels, most, *module_of(library));
 }
 
-CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
-  require(module != nullptr);
+CUmodule cuLibraryGetModule(CUlibrary library) {
   current_context();
-  *module = get<Library>(library)->module->handle;
-  return CUDA_SUCCESS;
+  return module_of(library)->handle;
 }
 
 /// All contexts have the same variables of a library.
-CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
-                            const char* name) {
+void cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
+                        const char* name) {
   current_context();
-  return variable(*get<Library>(library)->module, address, bytes, name);
+  variable(*module_of(library), address, bytes, name);
 }
 
-CUresult cuLibraryGetManaged(CUdeviceptr*, std::size_t*, CUlibrary library, const char*) {
-  get<Library>(library);
-  return CUDA_ERROR_NOT_FOUND;
+void cuLibraryGetManaged(CUdeviceptr*, std::size_t*, CUlibrary library, const char*) {
+  module_of(library);
+  refuse(CUDA_ERROR_NOT_FOUND);
 }
 
-CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
-  require(function != nullptr);
-  const CUfunction its = get<LibraryKernel>(kernel)->function->handle;
+CUfunction cuKernelGetFunction(CUkernel kernel) {
+  const CUfunction function = function_of(kernel)->handle;
   current_context();
-  *function = its;
-  return CUDA_SUCCESS;
+  return function;
 }
 
-CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
-  require(library != nullptr);
-  *library = get<LibraryKernel>(kernel)->library;
-  return CUDA_SUCCESS;
+CUlibrary cuKernelGetLibrary(CUkernel kernel) {
+  return reinterpret_cast<CUlibrary>(function_of(kernel)->module);
 }
 
-CUresult cuKernelGetName(const char** name, CUkernel kernel) {
-  require(name != nullptr);
-  *name = get<LibraryKernel>(kernel)->function->kernel->name.c_str();
-  return CUDA_SUCCESS;
+CUmodule cuFuncGetModule(CUfunction function) { return function_of(function)->module; }
+
+const char* cuKernelGetName(CUkernel kernel) { return function_of(kernel)->kernel->name.c_str(); }
+const char* cuFuncGetName(CUfunction function) {
+  return function_of(function)->kernel->name.c_str();
 }
 
-CUresult cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* offset,
-                              std::size_t* bytes) {
-  return parameter(*get<LibraryKernel>(kernel)->function->kernel, index, offset, bytes);
+void cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* offset,
+                          std::size_t* bytes) {
+  parameter(*function_of(kernel), index, offset, bytes);
+}
+void cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
+                        std::size_t* bytes) {
+  parameter(*function_of(function), index, offset, bytes);
 }
 
-CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel,
-                              CUdevice device) {
-  require_device(device);
-  require(value != nullptr);
-  *value = function_attribute(*get<LibraryKernel>(kernel)->function, attribute);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
-                              CUdevice device) {
-  require_device(device);
-  set_function_attribute(*get<LibraryKernel>(kernel)->function, attribute, value);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device) {
-  require_device(device);
-  get<LibraryKernel>(kernel)->function->cache_config = config;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
-  require(module != nullptr);
-  *module = function_of(function)->module;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuFuncGetName(const char** name, CUfunction function) {
-  require(name != nullptr);
-  *name = function_of(function)->kernel->name.c_str();
-  return CUDA_SUCCESS;
-}
-
-CUresult cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
-                            std::size_t* bytes) {
-  return parameter(*function_of(function)->kernel, index, offset, bytes);
-}
-
-CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
-  require(state != nullptr);
+CUfunctionLoadingState cuFuncIsLoaded(CUfunction function) {
   function_of(function);
-  *state = CU_FUNCTION_LOADING_STATE_LOADED;
-  return CUDA_SUCCESS;
+  return CU_FUNCTION_LOADING_STATE_LOADED;
 }
 
-CUresult cuFuncLoad(CUfunction function) {
-  function_of(function);
-  return CUDA_SUCCESS;
-}
+void cuFuncLoad(CUfunction function) { function_of(function); }
 
-}  // namespace api
-}  // namespace simgpu::driver
+}  // namespace simgpu::driver::api

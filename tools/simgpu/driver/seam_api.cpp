@@ -11,16 +11,14 @@
 #include "tools/simgpu/driver/stream.h"
 #include "tools/simgpu/machine/shadow.h"
 
-namespace simgpu::driver {
+namespace simgpu::driver::api {
 namespace {
 
 CUresult enqueue_work(CUstream stream, const char* name, CUresult (*run)(void* data), void* data,
                       void (*release)(void* data)) {
-  return enter("simgpu_seam.enqueue", Rule::initialised, [&] {
+  return enter("simgpu_seam.enqueue", {}, [&] {
     require(name != nullptr && run != nullptr);
-    HostWork work;
-    work.name = name;
-    work.run = [run, data] { return run(data); };
+    HostWork work{.name = name, .run = [run, data] { return run(data); }};
     const auto to = stream_of(stream);
     // Held here too until it is known whether the stream has taken it.
     const auto is_taken = std::make_shared<std::atomic<bool>>(false);
@@ -31,7 +29,6 @@ CUresult enqueue_work(CUstream stream, const char* name, CUresult (*run)(void* d
     const std::shared_ptr<void> held = work.keep;
     submit(to, std::move(work));
     *is_taken = true;
-    return CUDA_SUCCESS;
   });
 }
 
@@ -62,16 +59,12 @@ constexpr simgpu_seam seam{sizeof(simgpu_seam), enqueue_work, check_written, che
 
 }  // namespace
 
-namespace api {
-
-CUresult cuGetExportTable(const void** exported, const CUuuid* id) {
+void cuGetExportTable(const void** exported, const CUuuid* id) {
   require(exported != nullptr && id != nullptr);
   *exported = nullptr;
-  if (std::memcmp(id->bytes, simgpu_seam_id.bytes, sizeof id->bytes) != 0)
-    return CUDA_ERROR_NOT_FOUND;
+  require(std::memcmp(id->bytes, simgpu_seam_id.bytes, sizeof id->bytes) == 0,
+          CUDA_ERROR_NOT_FOUND);
   *exported = &seam;
-  return CUDA_SUCCESS;
 }
 
-}  // namespace api
-}  // namespace simgpu::driver
+}  // namespace simgpu::driver::api

@@ -31,13 +31,9 @@ struct Operation {
   bool is_done() const { return state == State::done; }
 };
 
-struct Stream {
-  using Handle = CUstream;
-  static constexpr std::uint64_t kind = 2;
-  static constexpr const char* noun = "stream";
-  static constexpr CUresult invalid = CUDA_ERROR_INVALID_HANDLE;
+struct Stream : Handled<CUstream> {
+  static constexpr Identity identity{2, "stream"};
 
-  CUstream handle = nullptr;
   std::shared_ptr<Context> context;
   unsigned flags = CU_STREAM_DEFAULT;
   int priority = 0;
@@ -54,13 +50,9 @@ struct Stream {
   bool is_blocking() const { return !is_legacy && (flags & CU_STREAM_NON_BLOCKING) == 0; }
 };
 
-struct Event {
-  using Handle = CUevent;
-  static constexpr std::uint64_t kind = 3;
-  static constexpr const char* noun = "event";
-  static constexpr CUresult invalid = CUDA_ERROR_INVALID_HANDLE;
+struct Event : Handled<CUevent> {
+  static constexpr Identity identity{3, "event"};
 
-  CUevent handle = nullptr;
   std::shared_ptr<Context> context;
   unsigned flags = 0;
   std::shared_ptr<Operation> operation;  ///< that recorded it last; null before
@@ -75,8 +67,8 @@ std::shared_ptr<Stream> stream_of(CUstream handle);
 std::shared_ptr<Stream> make_stream(const std::shared_ptr<Context>& context, unsigned flags,
                                     int priority);
 
-/// Gives the stream work; a stream that captures makes a node of it.
-void submit(const std::shared_ptr<Stream>& stream, Work work);
+/// Gives the stream work; a stream that captures makes a node of it, and null is given back.
+std::shared_ptr<Operation> submit(const std::shared_ptr<Stream>& stream, Work work);
 /// Of a stream that does not capture.
 /// \param after has to be done before, if there is one
 std::shared_ptr<Operation> enqueue(const std::shared_ptr<Stream>& stream, Work work,

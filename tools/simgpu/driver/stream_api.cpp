@@ -1,119 +1,79 @@
-// cuStream*, cuLaunchHostFunc.
+// cuStream*, cuEvent*, cuLaunchHostFunc.
 #include <algorithm>
 
 #include "tools/simgpu/driver/allocation.h"
 #include "tools/simgpu/driver/capture.h"
 #include "tools/simgpu/driver/stream.h"
 
-namespace simgpu::driver {
+namespace simgpu::driver::api {
+namespace {
 
-std::shared_ptr<Stream> make_stream(const std::shared_ptr<Context>& context, unsigned flags,
-                                    int priority) {
-  static unsigned long long ids = 0;
-  auto stream = std::make_shared<Stream>();
-  stream->context = context;
-  stream->flags = flags;
-  stream->priority = priority;
-  stream->id = ++ids;
-  stream->maker = Call::current().origin();
-  context->streams.push_back(stream);
+constexpr unsigned event_flags =
+    CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+
+bool is_complete(const Event& event) { return !event.operation || event.operation->is_done(); }
+
+/// One whose context has no error, and that no capture holds.
+std::shared_ptr<Event> event_to_ask(CUevent handle) {
+  const auto event = get<Event>(handle);
+  require_no_error(*event->context);
+  forbid_if_captured(*event);
+  return event;
+}
+
+std::shared_ptr<Stream> stream_to_ask(CUstream handle) {
+  const auto stream = stream_of(handle);
+  forbid_if_capturing(*stream);
   return stream;
 }
 
-std::shared_ptr<Stream> stream_of(CUstream handle) {
-  if (handle != nullptr && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
-    auto stream = get<Stream>(handle);
-    require_no_error(*stream->context);
-    return stream;
-  }
-  const auto context = current_context();
-  const bool is_per_thread =
-      handle == CU_STREAM_PER_THREAD || (handle == nullptr && Call::current().per_thread_stream());
-  if (!is_per_thread) return context->legacy;
-  auto& stream = context->per_thread[std::this_thread::get_id()];
-  if (!stream) stream = make_stream(context, CU_STREAM_DEFAULT, 0);
-  return stream;
-}
+}  // namespace
 
-namespace api {
-
-CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priority) {
-  require(stream != nullptr && (flags & ~unsigned{CU_STREAM_NON_BLOCKING}) == 0);
-  const auto context = current_context();
-  *stream = table<Stream>().add(make_stream(context, flags, std::clamp(priority, -5, 0)));
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
-  return api::cuStreamCreateWithPriority(stream, flags, 0);
+CUstream cuStreamCreateWithPriority(unsigned flags, int priority) {
+  require((flags & ~unsigned{CU_STREAM_NON_BLOCKING}) == 0);
+  return table<Stream>().add(
+      make_stream(current_context(), flags, std::clamp(priority, greatest_priority, 0)));
 }
 
 /// What is in the stream is still done.
-CUresult cuStreamDestroy_v2(CUstream handle) {
-  require(handle != nullptr && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD,
-          CUDA_ERROR_INVALID_HANDLE);
+void cuStreamDestroy_v2(CUstream handle) {
   const auto stream = table<Stream>().remove(handle);
   abandon_capture(stream);
   stream->is_destroyed = true;
   if (stream->queue.empty()) std::erase(stream->context->streams, stream);
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamDestroy(CUstream handle) { return api::cuStreamDestroy_v2(handle); }
-
-CUresult cuStreamGetPriority(CUstream handle, int* priority) {
-  require(priority != nullptr);
-  *priority = stream_of(handle)->priority;
-  return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetFlags(CUstream handle, unsigned* flags) {
-  require(flags != nullptr);
-  *flags = stream_of(handle)->flags;
-  return CUDA_SUCCESS;
+int cuStreamGetPriority(CUstream stream) { return stream_of(stream)->priority; }
+
+unsigned cuStreamGetFlags(CUstream stream) { return stream_of(stream)->flags; }
+
+unsigned long long cuStreamGetId(CUstream stream) { return stream_of(stream)->id; }
+
+CUcontext cuStreamGetCtx(CUstream stream) { return stream_of(stream)->context->handle; }
+
+CUdevice cuStreamGetDevice(CUstream stream) {
+  stream_of(stream);
+  return 0;
 }
 
-CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
-  require(id != nullptr);
-  *id = stream_of(handle)->id;
-  return CUDA_SUCCESS;
+void cuStreamQuery(CUstream handle) {
+  require(pending(*stream_to_ask(handle)).empty(), CUDA_ERROR_NOT_READY);
 }
 
-CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
-  require(context != nullptr);
-  *context = stream_of(handle)->context->handle;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetDevice(CUstream handle, CUdevice* device) {
-  require(device != nullptr);
-  stream_of(handle);
-  *device = 0;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamQuery(CUstream handle) {
-  const auto stream = stream_of(handle);
-  forbid_if_capturing(*stream);
-  return pending(*stream).empty() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
-}
-
-CUresult cuStreamSynchronize(CUstream handle) {
-  const auto stream = stream_of(handle);
-  forbid_if_capturing(*stream);
+void cuStreamSynchronize(CUstream handle) {
+  const auto stream = stream_to_ask(handle);
   wait_for(pending(*stream));
   require_no_error(*stream->context);
   trim_pools();
-  return CUDA_SUCCESS;
 }
 
-CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
+void cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
   require((flags & ~unsigned{CU_EVENT_WAIT_EXTERNAL}) == 0);
   const auto stream = stream_of(handle);
   wait_in(stream, get<Event>(event), flags);
-  return CUDA_SUCCESS;
 }
 
-CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* data,
-                             unsigned flags) {
+void cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* data, unsigned flags) {
   require(callback != nullptr && flags == 0);
   const auto stream = stream_of(handle);
   if (stream->capture) {
@@ -121,21 +81,57 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* d
     refuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "callbacks are in no graph: cuLaunchHostFunc");
   }
   submit(stream, CallbackWork{callback, handle, data});
-  return CUDA_SUCCESS;
 }
 
-CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
+void cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
   require(function != nullptr);
-  HostWork work;
-  work.function = function;
-  work.data = data;
-  submit(stream_of(handle), std::move(work));
-  return CUDA_SUCCESS;
+  submit(stream_of(handle), HostWork{.function = function, .data = data});
 }
 
-CUresult cuStreamAttachMemAsync(CUstream, CUdeviceptr, std::size_t, unsigned) {
+void cuStreamAttachMemAsync(CUstream, CUdeviceptr, std::size_t, unsigned) {
   refuse(CUDA_ERROR_NOT_SUPPORTED, "the simulated GPU has no managed memory");
 }
 
-}  // namespace api
-}  // namespace simgpu::driver
+CUevent cuEventCreate(unsigned flags) {
+  require((flags & ~event_flags) == 0);
+  if ((flags & CU_EVENT_INTERPROCESS) != 0)
+    refuse(CUDA_ERROR_NOT_SUPPORTED, "the simulated GPU shares no events between processes");
+  auto made = std::make_shared<Event>();
+  made->context = current_context();
+  made->flags = flags;
+  return table<Event>().add(made);
+}
+
+void cuEventDestroy_v2(CUevent handle) { table<Event>().remove(handle); }
+
+void cuEventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned flags) {
+  require((flags & ~unsigned{CU_EVENT_RECORD_EXTERNAL}) == 0);
+  const auto event = get<Event>(handle);
+  const auto stream = stream_of(stream_handle);
+  require(event->context == stream->context, CUDA_ERROR_INVALID_HANDLE);
+  record_in(stream, event, flags);
+}
+
+void cuEventQuery(CUevent handle) {
+  require(is_complete(*event_to_ask(handle)), CUDA_ERROR_NOT_READY);
+}
+
+void cuEventSynchronize(CUevent handle) {
+  const auto event = event_to_ask(handle);
+  if (event->operation) wait_for({event->operation});
+  require_no_error(*event->context);
+}
+
+float cuEventElapsedTime_v2(CUevent start, CUevent end) {
+  const auto from = get<Event>(start), to = get<Event>(end);
+  require_no_error(*from->context);
+  for (const auto& event : {from, to})
+    require(event->operation && (event->flags & CU_EVENT_DISABLE_TIMING) == 0,
+            CUDA_ERROR_INVALID_HANDLE);
+  require(is_complete(*from) && is_complete(*to), CUDA_ERROR_NOT_READY);
+  return std::chrono::duration<float, std::milli>(to->operation->finished -
+                                                  from->operation->finished)
+      .count();
+}
+
+}  // namespace simgpu::driver::api

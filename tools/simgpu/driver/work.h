@@ -19,50 +19,68 @@ struct Event;
 struct Function;
 struct Graph;
 
+/// What a node with work of a kind is in a graph.
+struct NodeKind {
+  CUgraphNodeType type;
+  const char* noun;
+};
+
 struct KernelWork {
+  static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_KERNEL, "kernel"};
   std::shared_ptr<Function> function;
   LaunchConfiguration configuration;
   std::vector<std::byte> parameters;
   std::vector<CUlaunchAttribute> attributes;
+  std::vector<void*> pointers{};  ///< into the parameters, for programs that read them
 };
 /// Between host and device, or within either, in up to three dimensions.
 struct CopyWork {
+  static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_MEMCPY, "copy"};
   CUDA_MEMCPY3D copy{};
   /// What the program's pageable memory held when it asked for the copy.
   std::shared_ptr<std::vector<std::byte>> staged;
 };
 struct SetWork {
+  static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_MEMSET, "set"};
   CUDA_MEMSET_NODE_PARAMS set{};
 };
 /// A function of the host's; `keep` is held until it is no longer needed.
 struct HostWork {
+  static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_HOST, "host function"};
   CUhostFn function = nullptr;
   void* data = nullptr;
-  std::string name = "host function";
-  std::function<CUresult()> run;  ///< in the place of `function`
-  std::shared_ptr<void> keep;
+  std::string name = node.noun;
+  std::function<CUresult()> run{};  ///< in the place of `function`
+  std::shared_ptr<void> keep{};
 };
-/// Of cuStreamAddCallback: runs whatever went wrong before.
+/// Of cuStreamAddCallback: runs whatever went wrong before. No graph has it.
 struct CallbackWork {
+  static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_HOST, "callback"};
   CUstreamCallback callback = nullptr;
   CUstream stream = nullptr;
   void* data = nullptr;
 };
+/// No graph has it either.
 struct FreeWork {
+  static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_MEM_FREE, "free"};
   CUdeviceptr address = 0;
   std::string freer;
 };
 struct RecordWork {
+  static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_EVENT_RECORD, "event record"};
   std::shared_ptr<Event> event;
-  bool external = false;  ///< in a capture: a node of the graph, not a mark for a join
 };
 struct WaitWork {
+  static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_WAIT_EVENT, "event wait"};
   std::shared_ptr<Event> event;
 };
 struct ChildWork {
+  static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_GRAPH, "graph"};
   std::shared_ptr<Graph> graph;
 };
-struct EmptyWork {};
+struct EmptyWork {
+  static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_EMPTY, "empty"};
+};
 
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, SetWork, HostWork, CallbackWork,
                           FreeWork, RecordWork, WaitWork, ChildWork>;
