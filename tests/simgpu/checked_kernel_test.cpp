@@ -137,6 +137,30 @@ TEST_CASE("simgpu kernels: the last block sets the counter back") {
   CHECK(c.run(8, 64, 1) == FaultKind::block_race);  // another block does it
 }
 
+TEST_CASE("simgpu kernels: counters set back by the later of two blocks, many thousands of times") {
+  REQUIRE_NVRTC();
+  // Blocks that begin one behind the other share a counter in each lane: on two threads of the host
+  // (one a core unless SIMGPU_THREADS says otherwise) they come to it at the same time.
+  SimulatedDevice device;
+  device.load_cuda(kernel(R"(
+  more[i] = i;
+  __threadfence();
+  int* counter = data + b / 2 * 32 + t;
+  if (atomicAdd(counter, 1) != 1) return;
+  *counter = n == 0 ? 0 : more[i] + more[i ^ 32];)"));
+  constexpr std::uint32_t blocks = 2048;
+  int* data = device.upload(std::vector<int>(blocks / 2 * 32));
+  int* more = device.upload(std::vector<int>(blocks * 32));
+  for (int n = 0; n < 20; ++n) {
+    const auto report = device.launch("k", {{blocks}, {32}}, data, more, n % 2);
+    if (report) FAIL(report->text);
+    if (n % 2 == 0) continue;
+    CHECK(device.download(data + 32 * 3 + 5, 1)[0] == (6 * 32 + 5) + (7 * 32 + 5));
+    device.free(data);
+    data = device.upload(std::vector<int>(blocks / 2 * 32));
+  }
+}
+
 TEST_CASE("simgpu kernels: a scan that looks back at the blocks before") {
   REQUIRE_NVRTC();
   const std::string body = R"(

@@ -49,15 +49,15 @@ template <int size>
 SIMGPU_INLINE Layout layout(const Warp& w, const std::uint64_t* at) {
   if (w.active != 0xffff'ffffu) return Layout::scattered;
   std::uint64_t apart = 0, different = 0;
-  for (int lane = 0; lane < warp_size; ++lane) {
+  for (int lane = 0; lane < warp_size; ++lane)
     apart |= at[lane] ^ (at[0] + static_cast<std::uint64_t>(lane) * size);
-    different |= at[lane] ^ at[0];
-  }
-  return apart == 0 ? Layout::contiguous : different == 0 ? Layout::uniform : Layout::scattered;
+  if (apart == 0) return Layout::contiguous;
+  for (int lane = 0; lane < warp_size; ++lane) different |= at[lane] ^ at[0];
+  return different == 0 ? Layout::uniform : Layout::scattered;
 }
 
 /// Whether all is well with `extent` bytes at an address that plain accesses read or write at once;
-/// then it is remembered. False where it takes a closer look. `who` is for LaneMarks.
+/// then it is remembered. False where it takes a closer look. `who` is for TouchedCells.
 template <Access kind, int size, int extent>
 [[gnu::noinline]] bool is_clean(const ShadowRegion& region, const WarpClock* clock,
                                 std::uint64_t address, std::uint32_t who) {
@@ -72,7 +72,7 @@ template <Access kind, int size, int extent>
   if ((every & needed) != needed) return false;
   if (clock != nullptr && !is_ordered<kind, size, extent>(region, *clock, offset, who))
     return false;
-  if constexpr (kind == Access::store)
+  if (kind == Access::store && (every & state_initialised) == 0)
     std::memset(states, state_allocated | state_initialised, extent);
   return true;
 }
@@ -165,6 +165,27 @@ void in(Warp& w, const Instruction& i) {
   static constexpr Where place = where;
   part(w, i, place);
 }
+
+/// While strong accesses are checked and made: to memory that other blocks see they are one step,
+/// so that the cells say in which order those of blocks on other threads happen.
+class StrongTurn {
+ public:
+  SIMGPU_INLINE StrongTurn(const Warp& w, const Where& where)
+      : checks_(where.is_strong && where.space != AddressSpace::shared &&
+                        where.space != AddressSpace::local
+                    ? w.block->checks
+                    : nullptr) {
+    if (checks_ != nullptr) checks_->begin_strong();
+  }
+  SIMGPU_INLINE ~StrongTurn() {
+    if (checks_ != nullptr) checks_->end_strong();
+  }
+  StrongTurn(const StrongTurn&) = delete;
+  StrongTurn& operator=(const StrongTurn&) = delete;
+
+ private:
+  AccessChecks* checks_;
+};
 
 struct Prepared {
   Layout layout{};

@@ -107,6 +107,7 @@ template <class T, class Operation, int count, bool gives>
 void update(Warp& w, const Instruction& i, const Where& where) {
   constexpr int address = gives ? count : 0;
   constexpr bool has_c = __is_same(Operation, CompareAndSwap);
+  const StrongTurn turn(w, where);
   alignas(64) std::uint64_t at[warp_size];
   prepare<Access::atomic, sizeof(T) * count>(w, i, address, where, at);
   const auto shared = reinterpret_cast<std::uint64_t>(w.block->shared);

@@ -25,6 +25,7 @@ SIMGPU_INLINE T* elements(std::uint64_t address) {
 /// d = [a]: `count` numbers T of memory to as many registers R.
 template <class T, class R, int count>
 void load(Warp& w, const Instruction& i, const Where& where) {
+  const StrongTurn turn(w, where);
   alignas(64) std::uint64_t at[warp_size];
   const Layout layout = prepare<Access::load, sizeof(T) * count>(w, i, count, where, at).layout;
   const T* const first = elements<T>(at[0]);
@@ -46,6 +47,7 @@ void load(Warp& w, const Instruction& i, const Where& where) {
 /// [a] = b: the low bytes of `count` registers R. Lanes may write the same to the same place.
 template <class T, class R, int count>
 void store(Warp& w, const Instruction& i, const Where& where) {
+  const StrongTurn turn(w, where);
   alignas(64) std::uint64_t at[warp_size];
   const auto [layout, contested] = prepare<Access::store, sizeof(T) * count>(w, i, 0, where, at);
   T* const first = elements<T>(at[0]);

@@ -35,9 +35,16 @@ BlockRun::BlockRun(const Grid& grid, const WarpImage& image, GridChecks& checks)
   block_.shared_bytes = shared_bytes_of(grid);
   block_.local = local_.data();
   block_.checks = check_options().memory ? &checks_ : nullptr;
+  std::uint32_t index = 0;
   for (WarpRun& run : warps_) {
-    run.registers.resize(image.bytes());
+    run.warp.block = &block_;
+    run.warp.index = index++;
+    run.begins_with = image.of_warp(run.warp);
+    run.registers.resize(run.begins_with.size());
     run.predicates.resize(grid.kernel->predicates);
+    run.warp.registers = run.registers.data();
+    run.warp.predicates = run.predicates.data();
+    run.warp.copies = &run.copies;
   }
 }
 
@@ -51,22 +58,16 @@ void BlockRun::begin(std::uint64_t number) {
   barriers_.fill({});
   existing_ = static_cast<std::uint32_t>(grid_.block_size.count());
   next_warp_ = 0;
-  std::uint32_t rest = existing_, index = 0;
+  std::uint32_t rest = existing_;
   for (WarpRun& run : warps_) {
     const std::uint32_t threads = std::min<std::uint32_t>(rest, warp_size);
     rest -= threads;
-    run.warp = {};
-    run.warp.registers = run.registers.data();
-    run.warp.predicates = run.predicates.data();
-    run.warp.block = &block_;
-    run.warp.copies = &run.copies;
     run.copies.clear();
     run.calls.clear();
-    run.warp.index = index++;
     run.warp.existing = threads == warp_size ? 0xffff'ffffu : (1u << threads) - 1;
     std::fill(run.predicates.begin(), run.predicates.end(), 0u);
     run.predicates[true_predicate] = 0xffff'ffffu;
-    image_.fill(run.warp);
+    image_.fill(run.warp, run.begins_with);
     run.splits.start(run.warp.existing);
     run.choices = 0;
   }
@@ -132,9 +133,11 @@ void BlockRun::leave(WarpRun&, std::uint32_t lanes) {
     if (barriers_[number].arrived != 0 && barriers_[number].threads == 0) release_if_full(number);
 }
 
-/// A barrier of the whole block waits for all threads that have not left (CUDA C++ Programming
-/// Guide 16.6.2, PTX ISA 9.7.13.1); what the others did before they left is over for those that
-/// met.
+/// A barrier of the whole block waits for all threads that have not left. That some leave without
+/// coming to it is no fault: PTX ISA 9.7.13.1 has barriers wait for threads that have not exited,
+/// 9.7.12.7 (exit) releases those that only exiting threads hold up, and the CUDA C++ programming
+/// guide, "Independent Thread Scheduling", says the same of __syncthreads since Volta. What they did
+/// before they left is over for those that met.
 void BlockRun::release_if_full(std::uint32_t number) {
   Barrier& barrier = barriers_[number];
   const bool of_all = barrier.threads == 0;

@@ -9,6 +9,8 @@ namespace {
 /// Steps of a block's first chunk; each further one has twice as many.
 constexpr std::uint32_t first_steps = 8, most_steps = 4096;
 
+Cell cell_of(std::uint32_t interval) { return Cell{interval} << cell_interval_shift; }
+
 void raise(std::uint32_t* to, const std::vector<std::uint32_t>& from) {
   for (std::size_t n = 0; n < from.size(); ++n) to[n] = std::max(to[n], from[n]);
 }
@@ -61,7 +63,7 @@ bool BlockTime::take_steps(std::uint32_t steps) {
   steps_ = steps;
   for (std::uint32_t warp = 0; warp < warps_; ++warp) {
     set_step(warp, 0);
-    clocks_[warp].known_from = first << cell_mask_bits;
+    clocks_[warp].known_from = cell_of(first);
     clocks_[warp].known_cells = 0;
   }
   return true;
@@ -70,7 +72,7 @@ bool BlockTime::take_steps(std::uint32_t steps) {
 void BlockTime::set_step(std::uint32_t warp, std::uint32_t step) {
   step_[warp] = step;
   const std::uint32_t interval = chunks_.back().first + step * warps_ + warp;
-  clocks_[warp].mine = interval << cell_mask_bits | cell_mask;
+  clocks_[warp].mine = cell_of(interval) | Cell{whole_cell} << cell_bytes_shift;
   lanes_[warp].restart();
   show_lanes(warp);
 }
@@ -115,7 +117,7 @@ bool BlockTime::meet_all() {
   if (!advance(~0u >> (32 - warps_))) return false;
   const std::uint32_t first = chunks_.back().first;
   floor_ = first + step_[0] * warps_;
-  for (WarpClock& clock : clocks_) clock.known_cells = (floor_ - first) << cell_mask_bits;
+  for (WarpClock& clock : clocks_) clock.known_cells = cell_of(floor_ - first);
   return true;
 }
 

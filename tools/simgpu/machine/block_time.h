@@ -53,7 +53,9 @@ class BlockTime {
   bool meet_all();
   void join_fences(std::uint32_t warps);
   std::uint32_t* known(std::uint32_t warp) { return known_.data() + std::size_t{warp} * warps_; }
-  std::uint32_t now(std::uint32_t warp) const { return clocks_[warp].mine >> cell_mask_bits; }
+  std::uint32_t now(std::uint32_t warp) const {
+    return static_cast<std::uint32_t>(clocks_[warp].mine >> cell_interval_shift);
+  }
 
   GridTime& grid_;
   std::uint32_t warps_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <mutex>
 
 #include "tools/simgpu/machine/bounds.h"
 #include "tools/simgpu/machine/fault.h"
@@ -31,17 +32,20 @@ struct GridChecks::State {
   DeviceMemory& memory;
   ShadowRegion region;
   GridTime time;
+  std::mutex strong;  // held while strong accesses are checked and made
 };
 
 GridChecks::GridChecks(const Grid& grid) : state_(std::make_unique<State>(grid)) {}
 GridChecks::~GridChecks() = default;
 
 struct AccessChecks::State {
-  State(GridTime& grid, std::uint32_t warps, std::uint32_t shared_bytes)
-      : time(grid, warps),
+  State(GridChecks::State& all, std::uint32_t warps, std::uint32_t shared_bytes)
+      : grid(all),
+        time(all.time, warps),
         shared_cells(check_options().races ? shared_bytes : 0),
         bounds(shared_bytes) {}
 
+  GridChecks::State& grid;
   BlockTime time;
   RaceCells shared_cells;
   Bounds bounds;
@@ -50,7 +54,7 @@ struct AccessChecks::State {
 };
 
 AccessChecks::AccessChecks(GridChecks& grid, std::uint32_t warps, std::uint32_t shared_bytes)
-    : state_(std::make_unique<State>(grid.state_->time, warps, shared_bytes)) {
+    : state_(std::make_unique<State>(*grid.state_, warps, shared_bytes)) {
   short_way.global = grid.state_->region;
   short_way.shared.bytes = shared_bytes;
   short_way.shared.states = state_->bounds.shared_states();
@@ -74,7 +78,7 @@ void AccessChecks::begin(const Block& block) {
 /// Where no numbers of intervals are left, races are no longer looked for.
 void AccessChecks::keep_time(bool has_numbers) {
   if (!has_numbers) short_way.races = false;
-  short_way.shared.before = state_->time.floor() << cell_mask_bits;
+  short_way.shared.before = Cell{state_->time.floor()} << cell_interval_shift;
 }
 
 void AccessChecks::meet(std::span<const std::uint32_t> warps) {
@@ -86,6 +90,14 @@ void AccessChecks::meet(std::span<const std::uint32_t> warps) {
 
 void AccessChecks::meet_lanes(const Warp& warp, std::uint32_t lanes) {
   if (short_way.races) keep_time(state_->time.meet_lanes(warp.index, lanes, warp.existing));
+}
+
+void AccessChecks::begin_strong() {
+  if (check_options().races) state_->grid.strong.lock();
+}
+
+void AccessChecks::end_strong() {
+  if (check_options().races) state_->grid.strong.unlock();
 }
 
 std::uint32_t AccessChecks::access(const Warp& warp, std::uint32_t lanes,

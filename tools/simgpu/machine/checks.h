@@ -78,6 +78,10 @@ class AccessChecks {
   // What the functions of opcodes call; each throws Fault, or returns. Code on memory calls the
   // functions of lanes/access.h instead of access().
 
+  /// Around the checks of strong accesses to global memory, and the accesses themselves: those of
+  /// other blocks come before or behind as a whole.
+  void begin_strong();
+  void end_strong();
   /// An access of `bytes` at the addresses of the lanes named, before it happens; `of_warp` where
   /// it is of the warp as a whole. Lanes that store where others of the warp have written.
   std::uint32_t access(const Warp& warp, std::uint32_t lanes, const std::uint64_t* addresses,

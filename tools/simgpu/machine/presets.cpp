@@ -12,20 +12,15 @@ void put(std::byte* registers, const Preset& preset, int lane, std::uint64_t val
   std::memcpy(registers + preset.offset + static_cast<std::size_t>(lane) * bytes, &value, bytes);
 }
 
-/// Whether it is the same in all warps of a launch.
-bool is_of_grid(Preset::Kind kind) {
-  switch (kind) {
-    case Preset::Kind::thread_x:
-    case Preset::Kind::thread_y:
-    case Preset::Kind::thread_z:
-    case Preset::Kind::block_x:
-    case Preset::Kind::block_y:
-    case Preset::Kind::block_z:
-    case Preset::Kind::warp:
-    case Preset::Kind::sm:
-    case Preset::Kind::local_address: return false;
-    default: return true;
-  }
+bool is_of_warp(Preset::Kind kind) {
+  using Kind = Preset::Kind;
+  return kind == Kind::thread_x || kind == Kind::thread_y || kind == Kind::thread_z ||
+         kind == Kind::warp || kind == Kind::local_address;
+}
+bool is_of_block(Preset::Kind kind) {
+  using Kind = Preset::Kind;
+  return kind == Kind::block_x || kind == Kind::block_y || kind == Kind::block_z ||
+         kind == Kind::sm;
 }
 
 }  // namespace
@@ -33,20 +28,28 @@ bool is_of_grid(Preset::Kind kind) {
 WarpImage::WarpImage(const Grid& grid, const Profile& profile)
     : grid_(grid), profile_(profile), bytes_(grid.kernel->register_bytes, std::byte{unwritten}) {
   for (const Preset& preset : grid.kernel->presets) {
-    if (!is_of_grid(preset.kind)) {
-      of_warp_.push_back(preset);
-      continue;
-    }
-    for (int lane = 0; lane < warp_size; ++lane)
-      put(bytes_.data(), preset, lane, value(preset, Warp(), lane));
+    if (is_of_warp(preset.kind)) by_warp_.push_back(preset);
+    else if (is_of_block(preset.kind)) by_block_.push_back(preset);
+    else
+      for (int lane = 0; lane < warp_size; ++lane)
+        put(bytes_.data(), preset, lane, value(preset, Warp(), lane));
   }
 }
 
-void WarpImage::fill(Warp& warp) const {
-  std::memcpy(warp.registers, bytes_.data(), bytes_.size());
-  for (const Preset& preset : of_warp_)
+std::vector<std::byte> WarpImage::of_warp(const Warp& warp) const {
+  std::vector<std::byte> image = bytes_;
+  for (const Preset& preset : by_warp_)
     for (int lane = 0; lane < warp_size; ++lane)
-      put(warp.registers, preset, lane, value(preset, warp, lane));
+      put(image.data(), preset, lane, value(preset, warp, lane));
+  return image;
+}
+
+void WarpImage::fill(Warp& warp, const std::vector<std::byte>& of_warp) const {
+  std::memcpy(warp.registers, of_warp.data(), of_warp.size());
+  for (const Preset& preset : by_block_) {
+    const std::uint64_t of_all = value(preset, warp, 0);
+    for (int lane = 0; lane < warp_size; ++lane) put(warp.registers, preset, lane, of_all);
+  }
 }
 
 std::uint64_t WarpImage::value(const Preset& preset, const Warp& warp, int lane) const {

@@ -11,23 +11,23 @@
 
 namespace simgpu {
 
-/// The registers of every warp of a launch, but for what differs from warp to warp. Registers that
-/// nobody has written hold a pattern that no program expects.
+/// Registers that nobody has written hold a pattern that no program expects.
 class WarpImage {
  public:
   WarpImage(const Grid& grid, const Profile& profile);
 
-  std::size_t bytes() const { return bytes_.size(); }
-  /// Fills in the registers of the warp, which has a block and an index.
-  void fill(Warp& warp) const;
+  /// What the warp's registers begin with in whatever block it is the one of that index.
+  std::vector<std::byte> of_warp(const Warp& warp) const;
+  /// Puts that into its registers, and what its block says.
+  void fill(Warp& warp, const std::vector<std::byte>& of_warp) const;
 
  private:
   std::uint64_t value(const Preset& preset, const Warp& warp, int lane) const;
 
   const Grid& grid_;
   const Profile& profile_;
-  std::vector<std::byte> bytes_;
-  std::vector<Preset> of_warp_;
+  std::vector<std::byte> bytes_;  // of all warps alike
+  std::vector<Preset> by_warp_, by_block_;
 };
 
 }  // namespace simgpu

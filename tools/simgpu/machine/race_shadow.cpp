@@ -12,17 +12,14 @@ constexpr std::uint32_t enough = interval_limit / 4 * 3;
 RaceCells::RaceCells(std::size_t bytes)
     : cells_((bytes + cell_bytes - 1) / cell_bytes),
       pages_(bytes / page_bytes + 1),
-      store_(cells_ * (sizeof(StrongCells) + 5 * sizeof(std::uint32_t)) +
-             pages_ * sizeof(std::uint32_t)) {}
+      store_(cells_ * (sizeof(StrongCells) + 3 * sizeof(Cell)) + pages_ * sizeof(Cell)) {}
 
 void RaceCells::put_into(ShadowRegion& region) {
   region.strong = reinterpret_cast<StrongCells*>(store_.data());
-  region.writes = reinterpret_cast<std::uint32_t*>(region.strong + cells_);
+  region.writes = reinterpret_cast<Cell*>(region.strong + cells_);
   region.reads = region.writes + cells_;
   region.more_reads = region.reads + cells_;
-  region.writers = region.more_reads + cells_;
-  region.readers = region.writers + cells_;
-  region.strong_pages = region.readers + cells_;
+  region.strong_pages = region.more_reads + cells_;
 }
 
 void RaceCells::clear() { store_.release_all(); }
@@ -34,7 +31,7 @@ void RaceShadow::enter(ShadowRegion& region) {
     next_ = 1;
   }
   cells_.put_into(region);
-  region.before = next_ << cell_mask_bits;
+  region.before = Cell{next_} << cell_interval_shift;
 }
 
 void RaceShadow::leave() {

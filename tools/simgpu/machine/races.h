@@ -21,18 +21,18 @@ class Races {
 
  private:
   std::uint32_t check_cell(const LaneAccess& access, std::uint64_t cell, std::uint32_t bytes);
-  /// Of a cell that another access has left, and its lanes' marks where there are any: the bytes
-  /// that other lanes of the warp have accessed, and may still.
-  std::uint32_t look(const LaneAccess& access, std::uint32_t other, const std::uint32_t* marks,
-                     std::uint32_t bytes, const char* done);
+  /// Of a cell that another access has left: the bytes that other lanes of the warp have accessed,
+  /// and may still.
+  std::uint32_t look(const LaneAccess& access, Cell other, std::uint32_t bytes, const char* done);
   void remember(const LaneAccess& access, std::uint64_t cell, std::uint32_t bytes);
-  [[noreturn]] void fail(const LaneAccess& access, std::uint32_t other, const char* done) const;
+  [[noreturn]] void fail(const LaneAccess& access, Cell other, const char* done) const;
   [[noreturn]] void fail_lanes(const LaneAccess& access, std::uint32_t mark,
                                const char* done) const;
-  bool is_mine(const LaneAccess& access, std::uint32_t cell) const;
-  bool is_needless(const LaneAccess& access, std::uint32_t cell) const;
-  void put(const LaneAccess& access, std::uint32_t& cell, std::uint32_t* marks,
-           std::uint32_t bytes) const;
+  bool is_needless(const LaneAccess& access, Cell cell) const;
+  void put(const LaneAccess& access, Cell& cell, std::uint32_t bytes) const;
+  CellView view(const LaneAccess& access) const {
+    return {time_.clocks()[access.warp->index], region_.before};
+  }
 
   BlockTime& time_;
   const ShadowRegion& region_;

@@ -2,13 +2,16 @@
 /// What is remembered of memory beside its bytes, and of the time of warps: plain data, since code
 /// that is compiled for several instruction sets reads and writes it.
 ///
-/// A state is a byte for each byte of memory. A cell is 32 bits for each 4 bytes of it, and names
-/// an access: an interval, and a bit for each of the 4 bytes. An interval is a piece of the time of
-/// a warp, between two of its synchronisations; its number is unique in the process and rises.
+/// A state is a byte for each byte of memory. A cell is 64 bits for each 4 bytes of it, and names
+/// an access, from the high bits down: an interval (28), the bytes (4) and two marks (16 each).
 ///
-/// Of a cell that names the present interval of a warp, two marks of 16 bits say which of its lanes
-/// it was, in each half of the 4 bytes: when, in steps that the lanes' own meetings make, and who.
-/// A mark of 0 says nothing, where lanes touched different bytes of the half.
+/// An interval is a piece of the time of a warp, between two of its synchronisations; its number is
+/// unique in the process and rises. The marks, of the upper half of the bytes and of the lower, say
+/// who of the warp it was: when, in steps that the lanes' own meetings make, and which lane. A mark
+/// of 0 says nothing, where lanes touched different bytes of the half.
+///
+/// Threads of the host write cells of global memory at the same time, each cell as a whole: one may
+/// be lost, and with it a race, but none says what nobody did.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +23,12 @@ inline constexpr std::uint8_t state_allocated = 1, state_initialised = 2;
 /// The whole state of a byte that cp.async is going to write: the short way finds it unallocated.
 inline constexpr std::uint8_t state_pending = 4;
 
-inline constexpr int cell_bytes = 4, cell_mask_bits = 4;
-inline constexpr std::uint32_t cell_mask = 15;
+using Cell = std::uint64_t;
+inline constexpr int cell_bytes = 4;
+inline constexpr int cell_bytes_shift = 32, cell_interval_shift = 36, mark_bits = 16;
+inline constexpr std::uint32_t whole_cell = 15, mark_mask = 0xffff;
 /// Of interval numbers: those beyond are not given out.
-inline constexpr std::uint32_t interval_limit = 1u << (32 - cell_mask_bits);
+inline constexpr std::uint32_t interval_limit = 1u << (64 - cell_interval_shift);
 /// Pages of memory that know whether any strong access was in them.
 inline constexpr int strong_page_shift = 12;
 
@@ -33,36 +38,68 @@ inline constexpr std::uint32_t lane_code_mask = 63;
 inline constexpr std::uint32_t several_lanes = 32;  ///< that read, or accessed it strongly
 inline constexpr std::uint32_t all_of_warp = 33;    ///< at once, by an instruction of the warp
 inline constexpr std::uint32_t nobody = 63;         ///< in no mark
-inline constexpr std::uint32_t lane_time_limit = 1u << (16 - lane_code_bits);
+inline constexpr std::uint32_t lane_time_limit = 1u << (mark_bits - lane_code_bits);
 
 /// The last strong accesses (atomics, volatile, relaxed ...) to 4 bytes by two warps.
 struct StrongCells {
-  std::uint32_t last[2];                   ///< that may have written
-  std::uint32_t readers[2];                ///< that only read
-  std::uint32_t last_lanes, reader_lanes;  ///< marks of the first of the two
+  Cell last[2];     ///< that may have written
+  Cell readers[2];  ///< that only read
 };
 
 /// A piece of memory with its shadow. Pointers are null where nothing of the kind is checked.
 struct ShadowRegion {
   std::uint64_t base = 0, bytes = 0;  ///< host addresses
   std::uint8_t* states = nullptr;
-  std::uint32_t* writes = nullptr;        ///< cells of the last writes
-  std::uint32_t* reads = nullptr;         ///< cells of the last reads ...
-  std::uint32_t* more_reads = nullptr;    ///< ... and of those of another warp
-  std::uint32_t* writers = nullptr;       ///< marks of the lanes in `writes` ...
-  std::uint32_t* readers = nullptr;       ///< ... and of those in `reads`
-  StrongCells* strong = nullptr;          ///< valid only in pages with strong accesses
-  std::uint32_t* strong_pages = nullptr;  ///< the cell of the last strong access in each page
-  std::uint32_t before = 0;               ///< a cell below is of an earlier launch or block
+  Cell* writes = nullptr;         ///< the last writes
+  Cell* reads = nullptr;          ///< the last reads ...
+  Cell* more_reads = nullptr;     ///< ... and those of another warp
+  StrongCells* strong = nullptr;  ///< valid only in pages with strong accesses
+  Cell* strong_pages = nullptr;   ///< the last strong access in each page
+  Cell before = 0;                ///< a cell below is of an earlier launch or block
 };
 
 /// What a warp knows of time.
 struct WarpClock {
-  std::uint32_t mine = 0;  ///< a cell of its present interval, with all bytes
+  Cell mine = 0;  ///< its present interval, all bytes and no marks
   /// Cells in [known_from, known_from + known_cells) happened before.
-  std::uint32_t known_from = 0, known_cells = 0;
+  Cell known_from = 0, known_cells = 0;
   std::uint32_t lane_time = 0;   ///< a mark of now, without a lane
   std::uint32_t lane_floor = 0;  ///< marks below are of accesses that all lanes know of
+};
+
+/// Cells as a warp sees them. Its functions are in no object of their own, as those of code that is
+/// compiled for several instruction sets have to be.
+struct CellView {
+  WarpClock clock;
+  Cell before = 0;  ///< of the region
+
+  [[gnu::always_inline]] bool is_mine(Cell cell) const {
+    return (cell ^ clock.mine) >> cell_interval_shift == 0;
+  }
+  /// Whether it is known, at a glance, to be over: of an earlier launch, or before a barrier.
+  [[gnu::always_inline]] bool is_over(Cell cell) const {
+    return (cell < before) | (cell - clock.known_from < clock.known_cells);
+  }
+  /// What a cell becomes when these of its bytes are accessed as the mark says. What other lanes of
+  /// the warp did in a half and may still be doing, becomes what several have done since the first
+  /// of them.
+  template <class IsBefore>
+  [[gnu::always_inline]] Cell joined(Cell cell, std::uint32_t bytes, std::uint32_t mark,
+                                     IsBefore is_before) const {
+    Cell made = clock.mine & ~(Cell{whole_cell} << cell_bytes_shift);
+    if (is_mine(cell)) made = cell;
+    for (int half = 0; half < 2; ++half) {
+      const std::uint32_t half_bytes = 3u << 2 * half;
+      if ((bytes & half_bytes) == 0) continue;
+      const auto touched = static_cast<std::uint32_t>(made >> cell_bytes_shift) & half_bytes;
+      const auto old = static_cast<std::uint32_t>(made >> half * mark_bits) & mark_mask;
+      std::uint32_t next = mark;
+      if (touched != 0 && !is_before(old)) next = (old & ~lane_code_mask) | several_lanes;
+      if ((touched & ~bytes) != 0) next = 0;
+      made = (made & ~(Cell{mark_mask} << half * mark_bits)) | Cell{next} << half * mark_bits;
+    }
+    return made | Cell{bytes} << cell_bytes_shift;
+  }
 };
 
 /// What lanes/access.h needs to tell, of most accesses, that nothing is wrong with them.

@@ -41,6 +41,7 @@ class Runner {
     const std::uint32_t meeting = splits_.meeting_of(index);
     const Instruction* const code = kernel_.code.data();
     const std::uint32_t lanes = split.lanes;
+    const auto all_count = static_cast<std::uint64_t>(std::popcount(lanes));
     std::uint32_t pc = split.pc;
     std::int64_t done = 0;
     std::uint64_t lanes_done = 0;
@@ -50,7 +51,8 @@ class Runner {
         const std::uint32_t guard = warp_.predicates[i.guard];
         const std::uint32_t active = lanes & (i.guard_negated ? ~guard : guard);
         ++done;
-        lanes_done += static_cast<std::uint64_t>(std::popcount(active));
+        lanes_done +=
+            active == lanes ? all_count : static_cast<std::uint64_t>(std::popcount(active));
         if (i.control == Control::next) [[likely]] {
           if (active != 0) execute(i, active);
           ++pc;

@@ -18,7 +18,7 @@ struct WarpRun {
   Splits splits;
   PendingCopies copies;
   CallStack calls;
-  std::vector<std::byte> registers;
+  std::vector<std::byte> registers, begins_with;
   std::vector<std::uint32_t> predicates;
   std::uint64_t choices = 0;  ///< of splits, so far
   std::uint32_t pc = 0;       ///< of the last instruction: that threw a Fault, or ended a turn
