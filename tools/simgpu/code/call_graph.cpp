@@ -1,7 +1,9 @@
 #include "tools/simgpu/code/call_graph.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 
 #include "tools/simgpu/code/decode_calls.h"
@@ -22,7 +24,9 @@ class CallGraph {
     std::size_t least = own;
     numbers_[&function] = own;
     open_.push_back(&function);
-    for (const ptx::Function* callee : callees_of(function)) {
+    const std::vector<const ptx::Function*> callees = callees_of(function);
+    reached_.calls += callees.size();
+    for (const ptx::Function* callee : callees) {
       const auto known = numbers_.find(callee);
       if (known == numbers_.end()) least = std::min(least, visit(*callee));
       else if (known->second != done) least = std::min(least, known->second);
@@ -41,6 +45,7 @@ class CallGraph {
 
  private:
   static constexpr std::size_t done = 0;
+  static constexpr std::size_t most_calls = 1 << 22;
 
   /// The functions from this one on call each other.
   void close(const ptx::Function& first) {
@@ -52,6 +57,7 @@ class CallGraph {
 
   std::vector<const ptx::Function*> callees_of(const ptx::Function& function) const {
     std::vector<const ptx::Function*> callees;
+    std::set<std::pair<std::size_t, std::size_t>> shapes;  // of calls through pointers
     for (const ptx::Statement& statement : function.body) {
       const auto* made = std::get_if<ptx::Instruction>(&statement);
       if (made == nullptr || !is_call(*made)) continue;
@@ -59,6 +65,8 @@ class CallGraph {
       if (parts.callee == nullptr) continue;
       const auto found = names_.functions.find(parts.callee->name);
       if (found == names_.functions.end()) {
+        if (!shapes.emplace(parts.results.parts.size(), parts.arguments.parts.size()).second)
+          continue;
         for (const ptx::Function* each : names_.callable)
           if (has_shape(*each, parts)) callees.push_back(each);
       } else if (found->second->entry) {
@@ -66,6 +74,8 @@ class CallGraph {
       } else if (found->second->defined) {
         callees.push_back(found->second);
       }
+      if (reached_.calls + callees.size() > most_calls)
+        throw ptx::Error(made->position, "too many calls");
     }
     return callees;
   }

@@ -3,6 +3,7 @@
 /// linear graph algorithms", 1972.
 #pragma once
 
+#include <cstddef>
 #include <unordered_set>
 #include <vector>
 
@@ -15,11 +16,13 @@ struct ReachedFunctions {
   std::vector<const ptx::Function*> order;  ///< the entry first, callers before what they call
   /// Those that may be called while they run.
   std::unordered_set<const ptx::Function*> recursive;
+  std::size_t calls = 0;  ///< one through a pointer is as many as there are functions for it
 };
 
 /// The entry and all that it calls, itself or through pointers: then it may be any function whose
 /// address the module takes and that has as many parameters and results.
-/// \throws ptx::Error for calls of entries, and for more than 256 functions on the way to one.
+/// \throws ptx::Error for calls of entries, for more than 256 functions on the way to one, and for
+/// more than four million calls.
 ReachedFunctions functions_of(const ptx::Function& entry, const ModuleNames& names);
 
 }  // namespace simgpu

@@ -225,6 +225,9 @@ Dispatch& Decoder::dispatch_of(const CallShape& shape, ptx::Position position) {
   const auto [found, is_new] = parts_.dispatches.try_emplace(shape);
   Dispatch& dispatch = found->second;
   if (!is_new) return dispatch;
+  constexpr std::size_t most_targets = 1 << 22;
+  if (parts_.dispatches.size() * parts_.names.callable.size() > most_targets)
+    fail(position, "calls through pointers are of too many kinds");
   dispatch.position = position;
   dispatch.location = location_;
   const auto slot = [&](std::uint32_t bytes) {

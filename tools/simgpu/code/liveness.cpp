@@ -34,10 +34,11 @@ class Liveness {
   }
 
   int most() {
-    make_blocks();
     const std::size_t row = (words_.size() + 63) / 64;
     int all = 0;
     for (const int words : words_) all += words;
+    if (row * jumps() > most_work / 8) return all + deepest_call();
+    make_blocks();
     if (3 * row * blocks_.size() > most_work / 8) return all + deepest_call();
     for (BasicBlock& block : blocks_) summarise(block, row);
     std::size_t work = 0;
@@ -87,6 +88,16 @@ class Liveness {
     if (i.control == Control::branch) body(i.target);
     if (i.control == Control::select)
       for (const std::uint32_t target : kernel_.targets[i.target]) body(target);
+  }
+
+  /// Many may share a list of many targets.
+  std::size_t jumps() const {
+    std::size_t count = 0;
+    for (std::uint32_t pc = function_.first; pc < function_.last; ++pc) {
+      const Instruction& i = kernel_.code[pc];
+      if (i.control == Control::select) count += kernel_.targets[i.target].size();
+    }
+    return count;
   }
 
   void make_blocks() {

@@ -110,6 +110,16 @@ std::vector<std::string> files_of(const ptx::Module& module) {
   return files;
 }
 
+/// Of all kernels, in instructions and targets of jumps.
+constexpr std::size_t most_code = 1 << 23;
+constexpr const char* too_long = "the kernels of the module are too long";
+
+std::size_t length_of(const Kernel& kernel) {
+  std::size_t length = kernel.code.size();
+  for (const auto& targets : kernel.targets) length += targets.size();
+  return length;
+}
+
 /// Each entry with the functions that lie in its kernel, which is a copy for each.
 std::vector<ReachedFunctions> entries_of(const ptx::Module& module, const ModuleNames& names) {
   constexpr std::size_t most_statements = 1 << 23;
@@ -119,10 +129,10 @@ std::vector<ReachedFunctions> entries_of(const ptx::Module& module, const Module
   for (const ptx::Function& function : module.functions) {
     if (!function.entry || !function.defined) continue;
     entries.push_back(functions_of(function, names));
+    statements += entries.back().calls;
     for (const ptx::Function* each : entries.back().order)
       statements += each->body.size() + files + 1;
-    if (statements > most_statements)
-      throw ptx::Error(function.position, "the kernels of the module are too long");
+    if (statements > most_statements) throw ptx::Error(function.position, too_long);
   }
   return entries;
 }
@@ -136,8 +146,11 @@ LoadedModule load(std::string_view text, int architecture, const PlaceVariable& 
   LoadedModule loaded;
   loaded.variables = place_variables(names, place);
   const std::vector<std::string> files = files_of(module);
+  std::size_t code = 0;
   for (const ReachedFunctions& functions : entries_of(module, names)) {
     Kernel kernel = make_kernel(functions, names);
+    code += length_of(kernel);
+    if (code > most_code) throw ptx::Error(functions.order.front()->position, too_long);
     kernel.files = files;
     loaded.kernels[kernel.name] = std::move(kernel);
   }

@@ -88,6 +88,8 @@ ModuleNames names_of(const ptx::Module& module) {
 
 std::map<std::string, GlobalVariable> place_variables(ModuleNames& names,
                                                       const PlaceVariable& place) {
+  // Each takes a page of its own, and one of shadow.
+  constexpr std::size_t most = 1 << 16;
   std::map<std::string, GlobalVariable> placed;
   const auto is_placed = [](const ptx::Variable& variable) {
     return !variable.external && variable.space != ptx::Space::shared;
@@ -96,6 +98,7 @@ std::map<std::string, GlobalVariable> place_variables(ModuleNames& names,
     if (!is_placed(*variable)) continue;
     const std::size_t bytes = variable->bytes();
     if (bytes == 0) throw ptx::Error(variable->position, variable->name + " has no bytes");
+    if (placed.size() == most) throw ptx::Error(variable->position, "more than 65536 variables");
     const std::uint64_t address = place(variable->name, bytes);
     if (address == 0)
       throw ptx::Error(variable->position, "there is no memory for " + variable->name + ", of " +

@@ -28,8 +28,8 @@ std::string shown(char c) {
 }  // namespace
 
 Lexer::Lexer(std::string_view text) : text_(text) {
-  // Positions are ints.
-  if (text.size() > (std::size_t{1} << 30)) throw Error({1, 1}, "the text is longer than 1 GiB");
+  // What is made of a text takes up to fifty times its room.
+  if (text.size() > (std::size_t{1} << 26)) throw Error({1, 1}, "the text is longer than 64 MiB");
 }
 
 void Lexer::advance(std::size_t characters) {

@@ -1,4 +1,5 @@
 // A module: what stands outside of functions, and their heads. Source: PTX ISA, chapters 4 and 11.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -119,7 +120,8 @@ class ModuleParser {
     if (words_.next().is('(')) made.parameters = parse_parameters(words_);
     bounds(made);
     made.defined = !words_.accept(';');
-    if (made.defined) made.body = parse_body(words_);
+    if (made.defined) made.body = parse_body(words_, statements_left_);
+    statements_left_ -= std::min(statements_left_, made.body.size());
     module_.functions.push_back(std::move(made));
   }
 
@@ -156,6 +158,7 @@ class ModuleParser {
 
   Words words_;
   Module module_;
+  std::size_t statements_left_ = std::size_t{1} << 22;
 };
 
 }  // namespace

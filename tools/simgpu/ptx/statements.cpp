@@ -62,12 +62,13 @@ Statement parse_labelled(Words& words, const Token& name) {
 
 class BodyParser {
  public:
-  explicit BodyParser(Words& words) : words_(words) {}
+  BodyParser(Words& words, std::size_t most) : words_(words), most_(most) {}
 
   std::vector<Statement> parse() {
     words_.expect('{');
     for (int depth = 1; depth > 0;) {
       const Position position = words_.next().position;
+      if (body_.size() >= most_) throw Error(position, "the functions of the module are too long");
       if (words_.accept('{')) {
         if (++depth > most_depth) throw Error(position, "scopes too deep in one another");
         body_.emplace_back(ScopeBegin{});
@@ -104,12 +105,15 @@ class BodyParser {
   }
 
   Words& words_;
+  const std::size_t most_;
   std::vector<Statement> body_;
 };
 
 }  // namespace
 
-std::vector<Statement> parse_body(Words& words) { return BodyParser(words).parse(); }
+std::vector<Statement> parse_body(Words& words, std::size_t most) {
+  return BodyParser(words, most).parse();
+}
 
 /// PTX ISA 11.5.3: file line column, and for inlined code the function and the place of the call.
 Location parse_location(Words& words) {
