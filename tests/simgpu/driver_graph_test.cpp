@@ -251,6 +251,41 @@ TEST_CASE("simgpu driver: a clone is a graph of its own") {
   CHECK(cuGraphExecDestroy(second) == CUDA_SUCCESS);
 }
 
+namespace {
+
+/// A graph of `children` copies of the one before, and so on; the result of the call that failed.
+CUresult grow(int levels, int children) {
+  std::vector<CUgraph> graphs(1);
+  CUgraphNode node = nullptr;
+  REQUIRE(cuGraphCreate(&graphs[0], 0) == CUDA_SUCCESS);
+  REQUIRE(cuGraphAddEmptyNode(&node, graphs[0], nullptr, 0) == CUDA_SUCCESS);
+  CUresult result = CUDA_SUCCESS;
+  for (int level = 0; level < levels && result == CUDA_SUCCESS; ++level) {
+    graphs.emplace_back();
+    REQUIRE(cuGraphCreate(&graphs.back(), 0) == CUDA_SUCCESS);
+    for (int k = 0; k < children && result == CUDA_SUCCESS; ++k)
+      result =
+          cuGraphAddChildGraphNode(&node, graphs.back(), nullptr, 0, graphs[graphs.size() - 2]);
+  }
+  for (const CUgraph graph : graphs) CHECK(cuGraphDestroy(graph) == CUDA_SUCCESS);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("simgpu driver: graphs lie in one another 128 deep") {
+  const TestContext context;
+  CHECK(grow(128, 1) == CUDA_SUCCESS);
+  CHECK(grow(129, 1) == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_SUITE("fuzz_long") {
+  TEST_CASE("simgpu driver: graphs of graphs have no more nodes than there is memory for") {
+    const TestContext context;
+    CHECK(grow(30, 2) == CUDA_ERROR_OUT_OF_MEMORY);
+  }
+}
+
 TEST_CASE("simgpu driver: a graph with a kernel of an unloaded module does not run") {
   const TestContext context;
   CUmodule module = nullptr;

@@ -17,6 +17,21 @@ class Mutator {
   Mutator(std::vector<std::string> texts, std::uint64_t seed)
       : texts_(std::move(texts)), random_(seed) {}
 
+  /// One of the texts, with other words of it in the place of one or several: many are PTX still.
+  std::string next_of_words() {
+    std::string text = texts_[below(texts_.size())];
+    for (std::size_t changes = 1 + below(3); changes > 0;) {
+      const std::size_t place = below(text.size());
+      const std::string word(word_at(text, below(text.size())));
+      if (text[place] == ' ' || text[place] == '\n' ||
+          kind_of(word) != kind_of(word_at(text, place)))
+        continue;
+      replace_word(text, place, word);
+      --changes;
+    }
+    return text;
+  }
+
   /// One of the texts, changed in one place or several.
   std::string next() {
     std::string text = texts_[below(texts_.size())];
@@ -41,6 +56,13 @@ class Mutator {
     while (first > 0 && is_word(first - 1)) --first;
     while (last < text.size() && is_word(last)) ++last;
     return text.substr(first, last - first);
+  }
+
+  /// What stands before the number of a register, or of an opcode its last type; else a character.
+  static std::string_view kind_of(std::string_view word) {
+    if (word[0] == '%') return word.substr(0, word.find_last_not_of("0123456789") + 1);
+    const std::size_t dot = word.rfind('.');
+    return dot == std::string_view::npos || dot == 0 ? word.substr(0, 1) : word.substr(dot);
   }
 
   void change(std::string& text) {

@@ -78,6 +78,9 @@ TEST_CASE("simgpu printf: formats as printf of C does, arguments at multiples of
     CHECK(c.print("100%") == "100%");
     CHECK(c.with(3).print("%d\n", 0x8000'0011) == "3\n3\n3\n");
     CHECK(c.print("") == "");
+    CHECK(c.with(2'000'000'000).with(1).print("%*d").size() == 999'999);
+    CHECK(c.with(1).print("%1234567d").size() == 123'456);
+    CHECK(c.with(1).with(2).with(3).print("%900000d%900000d%900000d").size() == 1'800'000);
   }
 }
 

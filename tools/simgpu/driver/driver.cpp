@@ -13,9 +13,10 @@
 namespace simgpu::driver {
 namespace {
 
+/// What there is of the host's, as each byte has one of shadow beside it.
 std::size_t memory_of_host() {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+         static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 2;
 }
 
 void end() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "tools/simgpu/driver/function.h"
 #include "tools/simgpu/machine/settings.h"
@@ -54,6 +55,10 @@ Node* add_node(Graph& graph, std::vector<Node*> dependencies, Work work) {
     require(std::find(dependencies.begin(), dependencies.begin() + static_cast<std::ptrdiff_t>(i),
                       dependencies[i]) == dependencies.begin() + static_cast<std::ptrdiff_t>(i));
   }
+  // Graphs of graphs of graphs: a few calls may ask for any number.
+  constexpr std::size_t most_nodes = 1 << 20;
+  require(table<Node>().objects().size() < most_nodes, CUDA_ERROR_OUT_OF_MEMORY);
+  place_child(work, graph);
   auto node = std::make_shared<Node>();
   node->graph = &graph;
   node->work = std::move(work);
@@ -61,6 +66,15 @@ Node* add_node(Graph& graph, std::vector<Node*> dependencies, Work work) {
   table<Node>().add(node);
   graph.nodes.push_back(node);
   return node.get();
+}
+
+void place_child(const Work& work, const Graph& parent) {
+  constexpr int deepest = 128;
+  const auto* child = std::get_if<ChildWork>(&work);
+  if (child == nullptr) return;
+  child->graph->depth = parent.depth + 1;
+  require(child->graph->depth <= deepest);
+  for (const auto& node : child->graph->nodes) place_child(node->work, *child->graph);
 }
 
 void remove_node(Node& node) {
@@ -81,13 +95,13 @@ std::vector<const Node*> dependents(const Node& node) {
 }
 
 bool reaches(const Node& from, const Node& to) {
-  std::vector<const Node*> open{&to}, seen;
+  std::vector<const Node*> open{&to};
+  std::unordered_set<const Node*> seen;
   while (!open.empty()) {
     const Node* node = open.back();
     open.pop_back();
     if (node == &from) return true;
-    if (has(seen, node)) continue;
-    seen.push_back(node);
+    if (!seen.insert(node).second) continue;
     open.insert(open.end(), node->dependencies.begin(), node->dependencies.end());
   }
   return false;
@@ -98,10 +112,10 @@ std::shared_ptr<Graph> clone(const Graph& graph) {
   made->source = graph.handle;
   std::map<const Node*, Node*> copies;
   for (const auto& node : graph.nodes) {
-    Node* copy = add_node(*made, {}, node->work);
+    const auto* child = std::get_if<ChildWork>(&node->work);
+    Node* copy = add_node(*made, {}, child == nullptr ? node->work : make_child(*child->graph));
     copy->source = node->handle;
     copy->is_enabled = node->is_enabled;
-    if (auto* child = std::get_if<ChildWork>(&copy->work)) *child = make_child(*child->graph);
     copies[node.get()] = copy;
   }
   for (const auto& node : graph.nodes)

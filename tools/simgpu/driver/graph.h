@@ -29,6 +29,7 @@ struct Graph : Handled<CUgraph> {
   std::vector<std::shared_ptr<Node>> nodes;  ///< in the order they were added
   bool is_child = false;                     ///< of a node, which owns it
   CUgraph source = nullptr;
+  int depth = 0;  ///< graphs that it lies in
 
   ~Graph();
 };
@@ -42,13 +43,17 @@ struct ExecutableGraph : Handled<CUgraphExec> {
   std::shared_ptr<Operation> last;  ///< of its last launch: the next comes after it
 };
 
-/// \throws Refusal for a dependency of another graph, or one that is there twice
+/// \throws Refusal for a dependency of another graph, or one that is there twice, and for more
+/// nodes or depth than there may be
 Node* add_node(Graph& graph, std::vector<Node*> dependencies, Work work);
 void remove_node(Node& node);
 /// Nodes that depend on one.
 std::vector<const Node*> dependents(const Node& node);
 /// Whether `to` comes after `from`, or is it.
 bool reaches(const Node& from, const Node& to);
+
+/// Child graphs lie in one another as deep as there may be at most. \throws Refusal
+void place_child(const Work& work, const Graph& parent);
 
 /// A copy, child graphs included.
 std::shared_ptr<Graph> clone(const Graph& graph);

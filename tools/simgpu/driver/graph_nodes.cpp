@@ -138,6 +138,7 @@ Node& node_in(CUgraphExec executable, CUgraphNode source) {
 
 void replace(Node& node, Work work) {
   require(node.work.index() == work.index());
+  if (node.graph != nullptr) place_child(work, *node.graph);
   node.work = std::move(work);
 }
 

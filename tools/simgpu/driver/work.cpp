@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "tools/simgpu/driver/allocation.h"
 #include "tools/simgpu/driver/copy.h"
@@ -101,6 +102,8 @@ Failure run(const Work& work, CUresult error) {
     return std::visit([](const auto& one) { return run(one); }, work);
   } catch (const Failure& failure) {
     return failure;
+  } catch (const std::bad_alloc&) {
+    return failed(CUDA_ERROR_OUT_OF_MEMORY, "the host has no memory left");
   }
 }
 

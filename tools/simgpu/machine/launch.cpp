@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <numeric>
 
 #include "tools/simgpu/machine/block_run.h"
@@ -62,6 +63,7 @@ class GridRun {
     const std::uint64_t blocks = grid_.size.count();
     const auto most = static_cast<std::uint64_t>(workers());
     run_on_workers(static_cast<int>(std::min(blocks, most)), [this](int) { work(); });
+    if (is_without_memory_) throw std::bad_alloc();
     if (counts != nullptr) *counts = counts_;
     return std::move(report_);
   }
@@ -69,17 +71,25 @@ class GridRun {
  private:
   void work() {
     LaunchCounts counts;
-    while (std::unique_ptr<BlockRun> block = take()) {
-      try {
-        if (block->run(most_in_turn, counts)) finished(std::move(block));
-        else give_back(std::move(block));
-      } catch (const Fault& fault) {
-        stop(fault, *block);
-      }
+    try {
+      while (std::unique_ptr<BlockRun> block = take()) run(std::move(block), counts);
+    } catch (const std::bad_alloc&) {
+      const std::lock_guard lock(mutex_);
+      is_without_memory_ = true;
     }
     const std::lock_guard lock(mutex_);
     counts_.warp_instructions += counts.warp_instructions;
     counts_.lane_instructions += counts.lane_instructions;
+  }
+
+  void run(std::unique_ptr<BlockRun> block, LaunchCounts& counts) {
+    const std::uint64_t before = counts.warp_instructions;
+    try {
+      const bool is_done = block->run(std::min(most_in_turn, budget_), counts);
+      put_back(std::move(block), is_done, counts.warp_instructions - before);
+    } catch (const Fault& fault) {
+      stop(fault, *block);
+    }
   }
 
   /// A block to go on with: a new one while the GPU has room, else the one that has waited longest.
@@ -88,7 +98,7 @@ class GridRun {
     std::uint64_t number = 0;
     {
       const std::lock_guard lock(mutex_);
-      if (report_) return nullptr;
+      if (report_ || is_without_memory_) return nullptr;
       const bool has_more = started_ < grid_.size.count();
       const bool has_room = resident_ < most_resident_;
       // New blocks and begun ones take turns: who waits may wait for either.
@@ -111,9 +121,9 @@ class GridRun {
     block->begin(number);
     return block;
   }
-  void give_back(std::unique_ptr<BlockRun> block) {
+  void put_back(std::unique_ptr<BlockRun> block, bool is_done, std::uint64_t spent) {
     const std::lock_guard lock(mutex_);
-    spent_ += most_in_turn;
+    spent_ += static_cast<std::int64_t>(spent);
     if (spent_ > budget_ && !report_)
       report_ = report_of(
           Fault(FaultKind::no_progress, Fault::every_lane, 0,
@@ -121,10 +131,7 @@ class GridRun {
                     "the launch has run {} instructions of warps and is not done (SIMGPU_BUDGET)",
                     spent_)),
           grid_, block->place());
-    waiting_.push_back(std::move(block));
-  }
-  void finished(std::unique_ptr<BlockRun> block) {
-    const std::lock_guard lock(mutex_);
+    if (!is_done) return waiting_.push_back(std::move(block));
     --resident_;
     idle_.push_back(std::move(block));
   }
@@ -144,6 +151,7 @@ class GridRun {
   std::size_t resident_ = 0;
   std::int64_t spent_ = 0;
   bool starts_next_ = true;
+  bool is_without_memory_ = false;  // the host
   std::deque<std::unique_ptr<BlockRun>> waiting_;
   std::vector<std::unique_ptr<BlockRun>> idle_;
   LaunchCounts counts_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -62,6 +63,11 @@ class Arguments {
   std::int32_t count_ = 0;
 };
 
+/// Of what one call prints: the rest is cut off. A width may be any number, of which the first six
+/// digits count.
+constexpr std::size_t most_characters = 1 << 20;
+constexpr int most_digits = 6, widest = 999'999;
+
 /// %[flags][width][.precision][size]type
 struct Conversion {
   std::string start;  ///< flags, width and precision, with the numbers that stars stand for
@@ -74,9 +80,11 @@ Conversion take_conversion(std::string_view& format, Arguments& arguments) {
   const auto at_one_of = [&](const char* set) {
     return !format.empty() && std::strchr(set, format[0]) != nullptr;
   };
-  while (at_one_of("#0- +.123456789*")) {
-    if (format[0] == '*') made.start += fmt::format("{}", arguments.take<std::int32_t>());
-    else made.start += format[0];
+  for (int digits = 0; at_one_of("#0- +.123456789*");) {
+    digits = format[0] >= '0' && format[0] <= '9' ? digits + 1 : 0;
+    if (format[0] == '*')
+      made.start += fmt::format("{}", std::clamp(arguments.take<std::int32_t>(), -widest, widest));
+    else if (digits <= most_digits) made.start += format[0];
     format.remove_prefix(1);
   }
   while (at_one_of("hlLjzt")) {
@@ -93,7 +101,7 @@ template <class T>
 std::string formatted(const std::string& format, T value) {
   const int size = std::snprintf(nullptr, 0, format.c_str(), value);
   if (size < 0) return "";
-  std::string text(static_cast<std::size_t>(size) + 1, '\0');
+  std::string text(std::min(static_cast<std::size_t>(size), most_characters) + 1, '\0');
   std::snprintf(text.data(), text.size(), format.c_str(), value);
   text.pop_back();
   return text;
@@ -141,7 +149,7 @@ std::int32_t print_formatted(const Warp& warp, int lane, std::uint64_t format,
   Arguments rest(reader, arguments);
   const std::string whole = reader.text(format);
   std::string text;
-  for (std::string_view left = whole; !left.empty();) {
+  for (std::string_view left = whole; !left.empty() && text.size() < most_characters;) {
     const std::size_t percent = left.find('%');
     text += left.substr(0, percent);
     if (percent == std::string_view::npos) break;
