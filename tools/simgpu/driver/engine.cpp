@@ -108,6 +108,7 @@ class Engine {
     operation->waits.clear();
     operation->stream.reset();
     operation->work = EmptyWork{};
+    operation->keep.clear();
     stream->queue.pop_front();
     if (stream->queue.empty()) {
       std::erase(busy_, stream);

@@ -110,6 +110,7 @@ bool reaches(const Node& from, const Node& to) {
 std::shared_ptr<Graph> clone(const Graph& graph) {
   auto made = std::make_shared<Graph>();
   made->source = graph.handle;
+  made->user_objects = graph.user_objects;
   std::map<const Node*, Node*> copies;
   for (const auto& node : graph.nodes) {
     const auto* child = std::get_if<ChildWork>(&node->work);
@@ -171,6 +172,7 @@ void launch(ExecutableGraph& executable, const std::shared_ptr<Stream>& stream) 
   std::shared_ptr<Operation> last = executable.last;
   for (const Node* node : nodes)
     if (node->is_enabled) last = enqueue(stream, node->work, last);
+  if (last) last->keep.push_back(executable.graph);
   executable.last = last;
 }
 

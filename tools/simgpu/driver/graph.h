@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/simgpu/driver/stream.h"
+#include "tools/simgpu/driver/user_object.h"
 
 namespace simgpu::driver {
 
@@ -30,6 +31,7 @@ struct Graph : Handled<CUgraph> {
   bool is_child = false;                     ///< of a node, which owns it
   CUgraph source = nullptr;
   int depth = 0;  ///< graphs that it lies in
+  UserObjects user_objects;
 
   ~Graph();
 };

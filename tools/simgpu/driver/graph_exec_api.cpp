@@ -50,12 +50,23 @@ CUgraphExecUpdateResultInfo compare(const Graph& old_graph, const Graph& new_gra
   return {CU_GRAPH_EXEC_UPDATE_SUCCESS, nullptr, nullptr};
 }
 
+/// Those of the new graph; what goes stays until the last launch is done.
+void take_user_objects(Graph& old_graph, const Graph& new_graph, Operation* last) {
+  if (last != nullptr && !last->is_done())
+    last->keep.push_back(std::make_shared<UserObjects>(old_graph.user_objects));
+  old_graph.user_objects = new_graph.user_objects;
+  for (std::size_t i = 0; i < new_graph.nodes.size(); ++i)
+    if (const auto* child = std::get_if<ChildWork>(&new_graph.nodes[i]->work))
+      take_user_objects(*std::get<ChildWork>(old_graph.nodes[i]->work).graph, *child->graph, last);
+}
+
 /// Nothing changes where not all of it can.
-CUgraphExecUpdateResultInfo update(const Graph& old_graph, const Graph& new_graph) {
+CUgraphExecUpdateResultInfo update(Graph& old_graph, const Graph& new_graph, Operation* last) {
   Pairs pairs;
   const CUgraphExecUpdateResultInfo info = compare(old_graph, new_graph, pairs);
-  if (info.result == CU_GRAPH_EXEC_UPDATE_SUCCESS)
-    for (const auto& [from, to] : pairs) from->work = to->work;
+  if (info.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return info;
+  for (const auto& [from, to] : pairs) from->work = to->work;
+  take_user_objects(old_graph, new_graph, last);
   return info;
 }
 
@@ -117,13 +128,15 @@ void cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
 void cuGraphExecUpdate_v2(CUgraphExec executable, CUgraph graph,
                           CUgraphExecUpdateResultInfo* info) {
   require(info != nullptr);
-  *info = update(*get<ExecutableGraph>(executable)->graph, *get<Graph>(graph));
+  const auto target = get<ExecutableGraph>(executable);
+  *info = update(*target->graph, *get<Graph>(graph), target->last.get());
   require_updated(*info, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 }
 void cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphNode* error_node,
                        CUgraphExecUpdateResult* result) {
   require(result != nullptr);
-  const auto info = update(*get<ExecutableGraph>(executable)->graph, *get<Graph>(graph));
+  const auto target = get<ExecutableGraph>(executable);
+  const auto info = update(*target->graph, *get<Graph>(graph), target->last.get());
   if (error_node != nullptr) *error_node = info.errorNode;
   *result = info.result;
   require_updated(info, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
@@ -131,7 +144,8 @@ void cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphNode* error
 
 void cuGraphExecChildGraphNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraph child) {
   Graph& own = *work_as<ChildWork>(node_in(executable, node)).graph;
-  require_updated(update(own, *get<Graph>(child)), CUDA_ERROR_INVALID_VALUE);
+  Operation* last = get<ExecutableGraph>(executable)->last.get();
+  require_updated(update(own, *get<Graph>(child), last), CUDA_ERROR_INVALID_VALUE);
 }
 
 void cuGraphExecNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraphNodeParams* params) {

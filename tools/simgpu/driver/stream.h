@@ -23,7 +23,8 @@ struct Operation {
   Work work;
   std::shared_ptr<Stream> stream;
   std::vector<std::shared_ptr<Operation>> waits;
-  std::uint64_t number = 0;  ///< in the order of the process
+  std::vector<std::shared_ptr<const void>> keep;  ///< what must be there until it is done
+  std::uint64_t number = 0;                       ///< in the order of the process
   Origin origin;
   State state = State::waiting;
   std::chrono::steady_clock::time_point finished;
