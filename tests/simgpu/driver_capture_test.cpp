@@ -79,10 +79,13 @@ TEST_CASE("simgpu driver: what a stream captures runs when the graph is launched
   CUgraph inside = nullptr;
   cuuint64_t id = 0;
   const CUgraphNode* dependencies = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
   std::size_t count = 0;
-  CHECK(cuStreamGetCaptureInfo(stream, &status, &id, &inside, &dependencies, nullptr, &count) ==
+  CHECK(cuStreamGetCaptureInfo(stream, &status, &id, &inside, &dependencies, &edges, &count) ==
         CUDA_SUCCESS);
   CHECK(count == 1);
+  REQUIRE(edges != nullptr);
+  CHECK(edges[0].type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT);
   CUgraphNodeType type{};
   CHECK(cuGraphNodeGetType(dependencies[0], &type) == CUDA_SUCCESS);
   CHECK(type == CU_GRAPH_NODE_TYPE_MEMCPY);
@@ -95,6 +98,34 @@ TEST_CASE("simgpu driver: what a stream captures runs when the graph is launched
   CHECK(read<unsigned>(memory, 2) == std::vector<unsigned>{7, 7});
   CHECK(cuGraphDestroy(graph) == CUDA_SUCCESS);
   CHECK(cuGraphDestroy(graph) == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("simgpu driver: a stream that took part in a capture may go once it is joined") {
+  const TestContext context;
+  const TestStream stream;
+  const TestEvent fork, join;
+  const TestMemory memory(4);
+  for (const bool is_joined : {true, false}) {
+    CAPTURE(is_joined);
+    begin(stream);
+    CHECK(cuEventRecord(fork, stream) == CUDA_SUCCESS);
+    {
+      const TestStream other;
+      CHECK(cuStreamWaitEvent(other, fork, 0) == CUDA_SUCCESS);
+      CHECK(cuMemsetD32Async(memory, 7, 1, other) == CUDA_SUCCESS);
+      CHECK(cuEventRecord(join, other) == CUDA_SUCCESS);
+      if (is_joined) CHECK(cuStreamWaitEvent(stream, join, 0) == CUDA_SUCCESS);
+    }
+    if (!is_joined) {
+      CHECK(end_result(stream) == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+      continue;
+    }
+    CHECK(cuMemsetD32Async(memory, 8, 1, stream) == CUDA_SUCCESS);
+    const CUgraph graph = end(stream);
+    CHECK(node_count(graph) == 2);
+    CHECK(edge_count(graph) == 1);
+    CHECK(cuGraphDestroy(graph) == CUDA_SUCCESS);
+  }
 }
 
 TEST_CASE("simgpu driver: a capture forks to another stream by an event, and joins") {

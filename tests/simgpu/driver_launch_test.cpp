@@ -160,8 +160,13 @@ TEST_CASE("simgpu driver: occupancy follows the shared memory and threads of a b
   CHECK(blocks == 132 * 32);
   CHECK(cuOccupancyMaxPotentialBlockSize(&blocks, &threads, other, nullptr, 0, 40) == CUDA_SUCCESS);
   CHECK(threads == 40);
+  // 48 KiB less 1 of its own, which is what a launch may take.
   std::size_t bytes = 0;
+  CHECK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, other, 2, 64) == CUDA_SUCCESS);
+  CHECK(bytes == 47 << 10);
   // 228 KiB in two, less 1 KiB reserved and 1 of its own.
+  CHECK(cuFuncSetAttribute(other, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 200 << 10) ==
+        CUDA_SUCCESS);
   CHECK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, other, 2, 64) == CUDA_SUCCESS);
   CHECK(bytes == 112 << 10);
 }
@@ -228,6 +233,8 @@ TEST_CASE("simgpu driver: a library needs no context until it is used") {
   CHECK(cuLibraryGetKernel(&kernel, library, "no_such") == CUDA_ERROR_NOT_FOUND);
   CUfunction function = nullptr;
   CHECK(cuKernelGetFunction(&function, kernel) == CUDA_ERROR_INVALID_CONTEXT);
+  std::size_t offset = 0;
+  CHECK(cuKernelGetParamInfo(kernel, 0, &offset, nullptr) == CUDA_ERROR_INVALID_CONTEXT);
   {
     const TestContext context;
     CHECK(cuKernelGetFunction(&function, kernel) == CUDA_SUCCESS);

@@ -217,6 +217,9 @@ TEST_CASE("simgpu driver: pools count what is taken from them") {
   CHECK(cuCtxSynchronize() == CUDA_SUCCESS);
   CHECK(count(CU_MEMPOOL_ATTR_USED_MEM_CURRENT) == 0);
   CHECK(count(CU_MEMPOOL_ATTR_USED_MEM_HIGH) >= 4096);
+  CHECK(cuMemAllocAsync(&address, 0, nullptr) == CUDA_SUCCESS);
+  CHECK(address == 0);
+  CHECK(cuMemFreeAsync(address, nullptr) == CUDA_SUCCESS);
   CHECK(count(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >= 4096);
   CHECK(cuMemPoolTrimTo(pool, 0) == CUDA_SUCCESS);
   CHECK(count(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 0);

@@ -35,6 +35,16 @@ void forbid_implicit_wait(const Stream& stream) {
                 "the legacy stream would wait for a stream that captures");
 }
 
+/// Whether the nodes have others after them that streams have come to.
+bool are_joined(const std::vector<Node*>& nodes, const std::vector<std::shared_ptr<Stream>>& by) {
+  return std::all_of(nodes.begin(), nodes.end(), [&](const Node* node) {
+    return std::any_of(by.begin(), by.end(), [node](const auto& stream) {
+      return std::any_of(stream->frontier.begin(), stream->frontier.end(),
+                         [node](const Node* end) { return reaches(*node, *end); });
+    });
+  });
+}
+
 /// Its streams capture no more.
 void finish(Capture& capture, bool destroys_graph) {
   for (const auto& stream : streams_of(capture)) {
@@ -93,13 +103,9 @@ std::shared_ptr<Graph> end_capture(const std::shared_ptr<Stream>& stream) {
     refuse_in(*capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "another stream began the capture");
   if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED)
     require(capture->thread == std::this_thread::get_id(), CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
-  const auto joined = [&](const Node* node) {
-    return std::any_of(stream->frontier.begin(), stream->frontier.end(),
-                       [node](const Node* end) { return reaches(*node, *end); });
-  };
   bool all_joined = true;
   for (const auto& other : streams_of(*capture))
-    all_joined &= std::all_of(other->frontier.begin(), other->frontier.end(), joined);
+    all_joined &= are_joined(other->frontier, {stream});
   std::shared_ptr<Graph> graph = capture->graph;
   finish(*capture, !all_joined || capture->is_invalid);
   require_valid(*capture);
@@ -112,8 +118,13 @@ std::shared_ptr<Graph> end_capture(const std::shared_ptr<Stream>& stream) {
 void abandon_capture(const std::shared_ptr<Stream>& stream) {
   const std::shared_ptr<Capture> capture = std::exchange(stream->capture, nullptr);
   if (!capture) return;
-  invalidate(*capture);
-  if (capture->origin == stream.get()) finish(*capture, true);
+  const std::vector<Node*> left = std::exchange(stream->frontier, {});
+  if (capture->origin == stream.get()) {
+    invalidate(*capture);
+    finish(*capture, true);
+  } else if (!are_joined(left, streams_of(*capture))) {
+    invalidate(*capture);
+  }
 }
 
 void forbid_in_capture() {

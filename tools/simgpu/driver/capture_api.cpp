@@ -8,11 +8,16 @@ namespace simgpu::driver::api {
 namespace {
 
 /// What cuStreamGetCaptureInfo points at until the stream's next call.
-std::vector<CUgraphNode>& handles_of_frontier(const Stream& stream) {
-  thread_local std::vector<CUgraphNode> handles;
-  handles.clear();
-  for (const Node* node : stream.frontier) handles.push_back(node->handle);
-  return handles;
+struct Frontier {
+  std::vector<CUgraphNode> nodes;
+  std::vector<CUgraphEdgeData> edges;
+};
+const Frontier& frontier_of(const Stream& stream) {
+  thread_local Frontier frontier;
+  frontier.nodes.clear();
+  for (const Node* node : stream.frontier) frontier.nodes.push_back(node->handle);
+  frontier.edges.assign(frontier.nodes.size(), {});
+  return frontier;
 }
 
 CUstreamCaptureStatus status_of(const Stream& stream) {
@@ -55,10 +60,10 @@ void cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus* status, c
   if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return;
   if (id != nullptr) *id = stream->capture->id;
   if (graph != nullptr) *graph = stream->capture->graph->handle;
-  const auto& frontier = handles_of_frontier(*stream);
-  if (dependencies != nullptr) *dependencies = frontier.data();
-  if (edges != nullptr) *edges = nullptr;
-  if (count != nullptr) *count = frontier.size();
+  const Frontier& frontier = frontier_of(*stream);
+  if (dependencies != nullptr) *dependencies = frontier.nodes.data();
+  if (edges != nullptr) *edges = frontier.edges.data();
+  if (count != nullptr) *count = frontier.nodes.size();
 }
 
 void cuStreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode* dependencies,

@@ -125,7 +125,8 @@ void cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int* threads, CUfunc
   *blocks = profile().multiprocessors * blocks_that_fit(*function, *threads, shared);
 }
 
-/// What is left of a multiprocessor's shared memory to each of so many blocks.
+/// What is left of a multiprocessor's shared memory to each of so many blocks, of which a launch of
+/// the function may take no more than its attribute says.
 std::size_t cuOccupancyAvailableDynamicSMemPerBlock(CUfunction handle, int blocks, int threads) {
   constexpr int unit = 128;
   require(blocks > 0 && threads > 0);
@@ -134,8 +135,7 @@ std::size_t cuOccupancyAvailableDynamicSMemPerBlock(CUfunction handle, int block
   const auto fixed = static_cast<int>(function->kernel->static_shared_bytes);
   const int each = profile().shared_per_multiprocessor / blocks / unit * unit -
                    profile().shared_reserved_per_block - fixed;
-  return static_cast<std::size_t>(
-      std::max(0, std::min(each, profile().shared_per_block_optin - fixed)));
+  return static_cast<std::size_t>(std::max(0, std::min(each, function->most_dynamic_shared)));
 }
 
 }  // namespace simgpu::driver::api

@@ -149,6 +149,7 @@ const char* cuFuncGetName(CUfunction function) {
 
 void cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* offset,
                           std::size_t* bytes) {
+  current_context();
   parameter(*function_of(kernel), index, offset, bytes);
 }
 void cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,

@@ -14,9 +14,9 @@ std::shared_ptr<Pool>& current_pool() {
 }
 
 CUdeviceptr allocate_from(const std::shared_ptr<Pool>& pool, std::size_t bytes, CUstream handle) {
-  require(bytes != 0);
   const auto stream = stream_of(handle);
   forbid_memory_node(*stream);
+  if (bytes == 0) return 0;
   if (pool->most != 0 && pool->used + bytes > pool->most) refuse(CUDA_ERROR_OUT_OF_MEMORY);
   Block& block = allocate(bytes, stream->context);
   block.pool = pool;
@@ -59,6 +59,7 @@ CUdeviceptr cuMemAllocFromPoolAsync(std::size_t bytes, CUmemoryPool pool, CUstre
 void cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
   const auto stream = stream_of(handle);
   forbid_memory_node(*stream);
+  if (address == 0) return;
   block_to_free(address, MemoryKind::device).is_being_freed = true;
   submit(stream, FreeWork{address, Call::current().origin().text()});
 }
