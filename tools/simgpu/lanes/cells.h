@@ -76,6 +76,21 @@ struct TouchedCells {
   }
 };
 
+/// The one or two pages that an access lies in.
+struct TouchedPages {
+  PageCells *first, *last;
+  Cell before;  ///< of the region
+
+  /// Whether cells of the kind matter.
+  SIMGPU_INLINE bool have(Cell PageCells::*kind) const {
+    return first->*kind >= before || last->*kind >= before;
+  }
+  SIMGPU_INLINE void touch(Cell PageCells::*kind, Cell now) const {
+    if (first->*kind < before) first->*kind = now;
+    if (last->*kind < before) last->*kind = now;
+  }
+};
+
 /// Whether all that touched `extent` bytes at the offset before is known to be over; then the
 /// access is remembered. False where it takes a closer look.
 template <Access kind, int size, int extent>
@@ -87,32 +102,36 @@ SIMGPU_INLINE bool is_ordered(const ShadowRegion& region, const WarpClock& clock
   const Touched touched{{clock, region.before}, offset, who};
   const CellView& view = touched.view;
   if (!Touched::is_part && offset % cell_bytes != 0) return false;
-  if (region.strong_pages[offset >> strong_page_shift] >= view.before ||
-      region.strong_pages[(offset + extent - 1) >> strong_page_shift] >= view.before)
-    return false;
+  const TouchedPages pages = {region.pages + (offset >> page_shift),
+                              region.pages + ((offset + extent - 1) >> page_shift), region.before};
+  if (pages.have(&PageCells::strong)) return false;
   Cell* const writes = region.writes + offset / cell_bytes;
   Cell* const reads = region.reads + offset / cell_bytes;
   Cell* const more_reads = region.more_reads + offset / cell_bytes;
-  if constexpr (!Touched::is_part) {
-    Cell unfamiliar = 0;
-    for (int n = 0; n < count; ++n) {
-      unfamiliar |= touched.unfamiliar(writes[n], n) | touched.unfamiliar(reads[n], n);
-      if constexpr (is_store) unfamiliar |= touched.unfamiliar(more_reads[n], n);
-    }
-    if (unfamiliar == 0) {
-      Cell* const last = is_store ? writes : reads;
-      SIMGPU_VECTORS
-      for (int n = 0; n < count; ++n) last[n] = touched.made(n);
-      return true;
-    }
+  const bool looks_at_writes = pages.have(&PageCells::writes);
+  const bool looks_at_reads = pages.have(&PageCells::reads);
+  const bool looks_at_more = is_store && pages.have(&PageCells::more_reads);
+  // Whether the test gives 0 for each cell that matters.
+  const auto passes = [&](bool with_reads, auto test) {
+    Cell wrong = 0;
+    if (looks_at_writes)
+      for (int n = 0; n < count; ++n) wrong |= test(writes[n], n);
+    if (with_reads && looks_at_reads)
+      for (int n = 0; n < count; ++n) wrong |= test(reads[n], n);
+    if (looks_at_more)
+      for (int n = 0; n < count; ++n) wrong |= test(more_reads[n], n);
+    return wrong == 0;
+  };
+  // Most accesses leave the same as the one before, or follow none.
+  if (!Touched::is_part &&
+      passes(true, [&](Cell cell, int n) { return touched.unfamiliar(cell, n); })) {
+    Cell* const last = is_store ? writes : reads;
+    SIMGPU_VECTORS
+    for (int n = 0; n < count; ++n) last[n] = touched.made(n);
+    pages.touch(is_store ? &PageCells::writes : &PageCells::reads, clock.mine);
+    return true;
   }
-  Cell unordered = 0;
-  for (int n = 0; n < count; ++n) {
-    unordered |= touched.unordered(writes[n], n);
-    if constexpr (is_store)
-      unordered |= touched.unordered(reads[n], n) | touched.unordered(more_reads[n], n);
-  }
-  if (unordered != 0) return false;
+  if (!passes(is_store, [&](Cell cell, int n) { return touched.unordered(cell, n); })) return false;
   SIMGPU_VECTORS
   for (int n = 0; n < count; ++n) {
     if constexpr (is_store) {
@@ -127,6 +146,8 @@ SIMGPU_INLINE bool is_ordered(const ShadowRegion& region, const WarpClock& clock
       more_reads[n] = second ? second_read : more_reads[n];
     }
   }
+  pages.touch(is_store ? &PageCells::writes : &PageCells::reads, clock.mine);
+  if (!is_store) pages.touch(&PageCells::more_reads, clock.mine);
   return true;
 }
 

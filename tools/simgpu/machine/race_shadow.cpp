@@ -3,7 +3,7 @@
 namespace simgpu {
 namespace {
 
-constexpr std::size_t page_bytes = std::size_t{1} << strong_page_shift;
+constexpr std::size_t page_bytes = std::size_t{1} << page_shift;
 /// Numbers start anew before a launch that finds fewer left.
 constexpr std::uint32_t enough = interval_limit / 4 * 3;
 
@@ -12,14 +12,14 @@ constexpr std::uint32_t enough = interval_limit / 4 * 3;
 RaceCells::RaceCells(std::size_t bytes)
     : cells_((bytes + cell_bytes - 1) / cell_bytes),
       pages_(bytes / page_bytes + 1),
-      store_(cells_ * (sizeof(StrongCells) + 3 * sizeof(Cell)) + pages_ * sizeof(Cell)) {}
+      store_(cells_ * (sizeof(StrongCells) + 3 * sizeof(Cell)) + pages_ * sizeof(PageCells)) {}
 
 void RaceCells::put_into(ShadowRegion& region) {
   region.strong = reinterpret_cast<StrongCells*>(store_.data());
   region.writes = reinterpret_cast<Cell*>(region.strong + cells_);
   region.reads = region.writes + cells_;
   region.more_reads = region.reads + cells_;
-  region.strong_pages = region.more_reads + cells_;
+  region.pages = reinterpret_cast<PageCells*>(region.more_reads + cells_);
 }
 
 void RaceCells::clear() { store_.release_all(); }

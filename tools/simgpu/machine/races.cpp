@@ -65,8 +65,7 @@ std::uint32_t Races::check_cell(const LaneAccess& access, std::uint64_t cell, st
   else need_over(region_.writes[cell], "written");
   if (access.writes())
     for (const Cell* reads : {region_.reads, region_.more_reads}) need_over(reads[cell], "read");
-  const std::uint64_t page = cell * cell_bytes >> strong_page_shift;
-  if (is_strong(access.kind) || region_.strong_pages[page] < region_.before) return contested;
+  if (is_strong(access.kind) || page_of(cell).strong < region_.before) return contested;
   const StrongCells& strong = region_.strong[cell];
   for (const Cell& other : strong.last) need_over(other, "written by an atomic or volatile access");
   if (access.writes())
@@ -90,13 +89,14 @@ void Races::put(const LaneAccess& access, Cell& cell, std::uint32_t bytes) const
 }
 
 void Races::remember(const LaneAccess& access, std::uint64_t cell, std::uint32_t bytes) {
+  const Cell now = view(access).clock.mine;
+  PageCells& page = page_of(cell);
   const auto put_in_one = [&](Cell& first, Cell& second) {
     if (is_needless(access, first)) put(access, first, bytes);
     else if (is_needless(access, second)) put(access, second, bytes);
   };
   if (is_strong(access.kind)) {
-    Cell& page = region_.strong_pages[cell * cell_bytes >> strong_page_shift];
-    page = std::max(page, view(access).clock.mine);
+    page.strong = now;
     StrongCells& strong = region_.strong[cell];
     // Who comes behind an atomic comes behind those whose values it has read: PTX ISA 8.9.5.
     if (access.kind == Access::atomic)
@@ -107,10 +107,12 @@ void Races::remember(const LaneAccess& access, std::uint64_t cell, std::uint32_t
     if (access.writes()) put_in_one(strong.last[0], strong.last[1]);
     else put_in_one(strong.readers[0], strong.readers[1]);
   } else if (access.writes()) {
+    page.writes = now;
     put(access, region_.writes[cell], bytes);
     // All reads are over for who knows of this write.
     if (bytes == whole_cell) region_.reads[cell] = region_.more_reads[cell] = 0;
   } else {
+    page.reads = page.more_reads = now;
     put_in_one(region_.reads[cell], region_.more_reads[cell]);
   }
 }

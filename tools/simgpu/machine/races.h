@@ -33,6 +33,9 @@ class Races {
   CellView view(const LaneAccess& access) const {
     return {time_.clocks()[access.warp->index], region_.before};
   }
+  PageCells& page_of(std::uint64_t cell) const {
+    return region_.pages[cell * cell_bytes >> page_shift];
+  }
 
   BlockTime& time_;
   const ShadowRegion& region_;

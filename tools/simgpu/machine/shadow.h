@@ -29,8 +29,8 @@ inline constexpr int cell_bytes_shift = 32, cell_interval_shift = 36, mark_bits 
 inline constexpr std::uint32_t whole_cell = 15, mark_mask = 0xffff;
 /// Of interval numbers: those beyond are not given out.
 inline constexpr std::uint32_t interval_limit = 1u << (64 - cell_interval_shift);
-/// Pages of memory that know whether any strong access was in them.
-inline constexpr int strong_page_shift = 12;
+/// Of pages, which know what kinds of access were in them.
+inline constexpr int page_shift = 12;
 
 /// Of marks: who is a lane, or one of these, and the rest of the bits is the time, from 1 on.
 inline constexpr int lane_code_bits = 6;
@@ -46,16 +46,22 @@ struct StrongCells {
   Cell readers[2];  ///< that only read
 };
 
+/// Cells of the last accesses to a page of memory: where one is of an earlier launch or block, so
+/// are all cells of that kind in the page, and need not be looked at.
+struct PageCells {
+  Cell writes, reads, more_reads, strong;
+};
+
 /// A piece of memory with its shadow. Pointers are null where nothing of the kind is checked.
 struct ShadowRegion {
   std::uint64_t base = 0, bytes = 0;  ///< host addresses
   std::uint8_t* states = nullptr;
-  Cell* writes = nullptr;         ///< the last writes
-  Cell* reads = nullptr;          ///< the last reads ...
-  Cell* more_reads = nullptr;     ///< ... and those of another warp
-  StrongCells* strong = nullptr;  ///< valid only in pages with strong accesses
-  Cell* strong_pages = nullptr;   ///< the last strong access in each page
-  Cell before = 0;                ///< a cell below is of an earlier launch or block
+  Cell* writes = nullptr;      ///< the last writes
+  Cell* reads = nullptr;       ///< the last reads ...
+  Cell* more_reads = nullptr;  ///< ... and those of another warp
+  StrongCells* strong = nullptr;
+  PageCells* pages = nullptr;
+  Cell before = 0;  ///< a cell below is of an earlier launch or block
 };
 
 /// What a warp knows of time.
