@@ -172,14 +172,11 @@ class CheckedBlock {
             {one.add<std::uint32_t>([=](int) { return lanes; })});
   }
   void meet(std::initializer_list<std::uint32_t> warps) {
-    const std::vector<std::uint32_t> list(warps);
-    checks_.meet(list);
+    std::uint32_t met = 0;
+    for (const std::uint32_t each : warps) met |= 1u << each;
+    checks_.meet(met);
   }
-  void meet_all() {
-    std::vector<std::uint32_t> list;
-    for (std::uint32_t n = 0; n < warps_.size(); ++n) list.push_back(n);
-    checks_.meet(list);
-  }
+  void meet_all() { checks_.meet(~0u >> (warp_size - warps_.size())); }
 
  private:
   /// As if warp 0 had stored 4 bytes a lane.

@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <vector>
 
 #include "tools/simgpu/machine/checks.h"
@@ -14,42 +14,38 @@
 
 namespace simgpu {
 
-class BlockRun final : private WarpHost {
+class BlockRun {
  public:
   BlockRun(const Grid& grid, const WarpImage& image, GridChecks& checks);
 
   /// Block `number` of the grid, from its first instruction on.
   void begin(std::uint64_t number);
   /// On, for about `budget` instructions; true when the block is done. Throws Fault.
-  bool run(std::int64_t budget, LaunchCounts& counts);
+  bool run(std::uint64_t budget, LaunchCounts& counts);
   /// Where the warp was that ran last.
-  const FaultPlace& place() const { return place_; }
+  FaultPlace place() const { return {warps_[running_].pc(), running_, block_.index}; }
 
  private:
   struct Barrier {
-    std::uint32_t arrived = 0;   ///< threads; 0 when nobody waits
-    std::uint32_t threads = 0;   ///< that it waits for; 0 for all of the block
-    std::uint32_t reducing = 0;  ///< threads that brought a predicate
-    std::uint32_t holding = 0;   ///< those for which it held
-    std::vector<std::uint32_t> warps;
+    std::uint32_t arrived = 0;  ///< threads; 0 when nobody waits
+    std::uint32_t threads = 0;  ///< that it waits for; 0 for all of the block
+    std::uint32_t warps = 0;    ///< that have come, by bit
+    BarrierResult result;
   };
 
-  void arrive(WarpRun& run, std::size_t split) override;
-  void leave(WarpRun& run, std::uint32_t lanes) override;
+  void arrive(WarpRun& run);
+  void leave(std::uint32_t threads);
   void release_if_full(std::uint32_t number);
-  void give_result(WarpRun& run, const Split& split, const Barrier& barrier);
   [[noreturn]] void fail_stuck();
 
   const Grid& grid_;
-  const WarpImage& image_;
   AccessChecks checks_;
   Block block_;
   std::vector<std::byte> shared_, local_;
-  std::vector<WarpRun> warps_;
+  std::deque<WarpRun> warps_;
   std::array<Barrier, 16> barriers_;
   std::uint32_t existing_ = 0;  // threads
-  std::size_t next_warp_ = 0;
-  FaultPlace place_;
+  std::uint32_t running_ = 0;   // the warp whose turn it is
 };
 
 }  // namespace simgpu

@@ -81,11 +81,8 @@ void AccessChecks::keep_time(bool has_numbers) {
   short_way.shared.before = Cell{state_->time.floor()} << cell_interval_shift;
 }
 
-void AccessChecks::meet(std::span<const std::uint32_t> warps) {
-  if (!short_way.races) return;
-  std::uint32_t met = 0;
-  for (const std::uint32_t warp : warps) met |= 1u << warp;
-  keep_time(state_->time.meet(met));
+void AccessChecks::meet(std::uint32_t warps) {
+  if (short_way.races) keep_time(state_->time.meet(warps));
 }
 
 void AccessChecks::meet_lanes(const Warp& warp, std::uint32_t lanes) {

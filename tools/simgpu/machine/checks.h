@@ -23,7 +23,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "tools/simgpu/machine/shadow.h"
 #include "tools/simgpu/machine/warp.h"
@@ -72,8 +71,8 @@ class AccessChecks {
 
   /// A block begins: its shared and local memory are uninitialised.
   void begin(const Block& block);
-  /// The warps with these numbers have met at a barrier.
-  void meet(std::span<const std::uint32_t> warps);
+  /// Warps, each a bit, have met at a barrier.
+  void meet(std::uint32_t warps);
 
   // What the functions of opcodes call; each throws Fault, or returns. Code on memory calls the
   // functions of lanes/access.h instead of access().

@@ -20,7 +20,7 @@ namespace simgpu {
 namespace {
 
 /// Instructions of a block before another has its turn: blocks may wait for each other.
-constexpr std::int64_t most_in_turn = 1 << 20;
+constexpr std::uint64_t most_in_turn = 1 << 20;
 
 /// The blocks of a grid in the order they start in: i becomes first + i * step, which meets each
 /// once.
@@ -49,7 +49,7 @@ class GridRun {
  public:
   GridRun(const Grid& grid, std::int64_t budget, const Profile& profile)
       : grid_(grid),
-        budget_(budget != 0 ? budget : settings().budget),
+        budget_(static_cast<std::uint64_t>(budget != 0 ? budget : settings().budget)),
         image_(grid, profile),
         checks_(grid),
         order_(grid.size.count()) {
@@ -141,7 +141,7 @@ class GridRun {
   }
 
   const Grid& grid_;
-  const std::int64_t budget_;
+  const std::uint64_t budget_;
   const WarpImage image_;
   GridChecks checks_;
   const StartOrder order_;
@@ -149,7 +149,7 @@ class GridRun {
   std::mutex mutex_;
   std::uint64_t started_ = 0;
   std::size_t resident_ = 0;
-  std::int64_t spent_ = 0;
+  std::uint64_t spent_ = 0;
   bool starts_next_ = true;
   bool is_without_memory_ = false;  // the host
   std::deque<std::unique_ptr<BlockRun>> waiting_;

@@ -27,17 +27,7 @@ std::size_t Splits::choose(bool in_turn) {
     while (splits_[turn_ % splits_.size()].wait != Split::Wait::none);
     chosen = turn_ % splits_.size();
   }
-  for (std::size_t i = splits_.size(); i-- > 0;) {
-    Split& other = splits_[i];
-    Split& split = splits_[chosen];
-    if (i == chosen || other.wait != Split::Wait::none || other.pc != split.pc ||
-        other.caller != split.caller)
-      continue;
-    split.lanes |= other.lanes;
-    splits_.erase(splits_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (i < chosen) --chosen;
-  }
-  return chosen;
+  return join(chosen, [](const Split& other) { return other.wait == Split::Wait::none; });
 }
 
 std::uint32_t Splits::meeting_of(std::size_t index) const {

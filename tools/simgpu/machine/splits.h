@@ -22,6 +22,12 @@ struct Split {
   std::uint32_t depth = 0;   ///< of calls
   Wait wait = Wait::none;
   std::uint32_t awaited = 0;  ///< lanes of the warp, or the number of the barrier
+
+  /// Behind what it has waited for.
+  void go_on() {
+    wait = Wait::none;
+    ++pc;
+  }
 };
 
 class Splits {
@@ -30,7 +36,8 @@ class Splits {
   bool empty() const { return splits_.empty(); }
   std::size_t size() const { return splits_.size(); }
   Split& operator[](std::size_t index) { return splits_[index]; }
-  const Split& operator[](std::size_t index) const { return splits_[index]; }
+  auto begin() { return splits_.begin(); }
+  auto end() { return splits_.end(); }
 
   /// The one to run: joined with those at its place. `none` where all wait. With `in_turn` another
   /// than the hindmost, each time a different one: lanes may wait for what others do.
@@ -40,6 +47,20 @@ class Splits {
   /// where there is none.
   std::uint32_t meeting_of(std::size_t index) const;
 
+  /// Joins it with the others at its place for which the test holds: the number that it has then.
+  template <class Test>
+  std::size_t join(std::size_t index, Test test) {
+    for (std::size_t k = splits_.size(); k-- > 0;) {
+      const Split other = splits_[k];
+      Split& split = splits_[index];
+      if (k == index || other.pc != split.pc || other.caller != split.caller || !test(other))
+        continue;
+      split.lanes |= other.lanes;
+      erase(k);
+      if (k < index) --index;
+    }
+    return index;
+  }
   /// Lanes go on elsewhere, in a split of their own.
   void part(std::size_t index, std::uint32_t lanes, std::uint32_t pc);
   void erase(std::size_t index);
