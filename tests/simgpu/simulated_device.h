@@ -16,6 +16,7 @@
 #include "tools/simgpu/code/load.h"
 #include "tools/simgpu/machine/launch.h"
 #include "tools/simgpu/machine/memory.h"
+#include "tools/simgpu/machine/occupancy.h"
 #include "tools/simgpu/machine/profile.h"
 
 namespace simgpu {

@@ -23,19 +23,12 @@ constexpr const char* name_of(AddressSpace space) {
   return "";
 }
 
-constexpr const char* name_of(Bounds::Window window) {
-  switch (window) {
-    case Bounds::Window::global: return "global";
-    case Bounds::Window::shared: return "shared";
-    case Bounds::Window::local: return "local";
-    case Bounds::Window::parameters: return "parameter";
-    case Bounds::Window::host: return "registered";
-  }
-  return "";
-}
-
-[[noreturn]] void fail_at(FaultKind kind, const LaneAccess& access, const std::string& problem) {
-  throw Fault(kind, access.lane, access.address, problem);
+/// `reads 4 bytes`, and how that goes on.
+template <class... Arguments>
+[[noreturn]] void fail(FaultKind kind, const LaneAccess& access,
+                       fmt::format_string<Arguments...> rest, Arguments&&... arguments) {
+  throw Fault(kind, access.lane, access.address,
+              verb_of(access) + fmt::format(rest, std::forward<Arguments>(arguments)...));
 }
 
 std::string text_of(const Allocation& allocation) {
@@ -59,67 +52,63 @@ std::string verb_of(const LaneAccess& access) {
 
 void Bounds::begin(const Block& block) {
   block_ = &block;
+  const Grid& grid = *block.grid;
+  const std::uint64_t warps = (grid.block_size.count() + warp_size - 1) / warp_size;
   std::fill(shared_states_.begin(), shared_states_.end(), state_allocated);
-  const std::uint64_t threads = (block.grid->block_size.count() + warp_size - 1) / warp_size;
-  local_states_.assign(local_bytes() * threads * warp_size, state_allocated);
+  local_states_.assign(grid.kernel->local_bytes * warps * warp_size, state_allocated);
+  shared_ = {reinterpret_cast<std::uint64_t>(block.shared), block.shared_bytes};
+  local_ = {reinterpret_cast<std::uint64_t>(block.local), local_states_.size()};
+  parameters_ = {reinterpret_cast<std::uint64_t>(grid.parameters), grid.kernel->parameter_bytes};
 }
 
 Bounds::Window Bounds::check(const LaneAccess& access) {
   if (access.address % static_cast<std::uint64_t>(access.bytes) != 0)
-    fail_at(FaultKind::misaligned, access,
-            fmt::format("{} at an address that is no multiple of that", verb_of(access)));
-  const Window window = window_of(access);
-  switch (window) {
-    case Window::global:
-      check_states(access, window, block_->grid->memory->shadow(access.address));
-      break;
-    case Window::shared:
-      check_states(access, window,
-                   shared_states_.data() +
-                       (access.address - reinterpret_cast<std::uint64_t>(block_->shared)));
-      break;
-    case Window::local:
-      check_states(access, window, local_states_.data() + local_offset(access.address));
-      break;
-    case Window::host: check_host(access); break;
-    case Window::parameters: break;
-  }
-  return window;
-}
-
-/// Where all of its bytes are.
-Bounds::Window Bounds::window_of(const LaneAccess& access) const {
-  const std::uint64_t size = static_cast<std::uint64_t>(access.bytes);
-  const auto lies_in = [&](const std::byte* start, std::uint64_t bytes) {
-    return access.address - reinterpret_cast<std::uint64_t>(start) < bytes;
-  };
-  const auto fits = [&](const std::byte* start, std::uint64_t bytes) {
-    return bytes - (access.address - reinterpret_cast<std::uint64_t>(start)) >= size;
-  };
-  const bool any = access.space == AddressSpace::generic;
-  if (access.space == AddressSpace::shared || lies_in(block_->shared, block_->shared_bytes)) {
-    if (!any && access.space != AddressSpace::shared) fail_space(access);
-    if (!lies_in(block_->shared, block_->shared_bytes) ||
-        !fits(block_->shared, block_->shared_bytes))
-      fail_bounds(access, Window::shared, 0);
+    fail(FaultKind::misaligned, access, " at an address that is no multiple of that");
+  const DeviceMemory& memory = *block_->grid->memory;
+  if (access.space == AddressSpace::shared || shared_.has(access.address)) {
+    check_shared(access);
     return Window::shared;
   }
-  const std::byte* own = block_->local + local_bytes() * access.warp->thread(access.lane);
-  if (access.space == AddressSpace::local || lies_in(block_->local, local_states_.size())) {
-    if (!any && access.space != AddressSpace::local) fail_space(access);
-    if (!lies_in(own, local_bytes()) && lies_in(block_->local, local_states_.size()))
-      fail_at(FaultKind::wrong_space, access,
-              fmt::format("{} of the local memory of thread {}, which no other can see",
-                          verb_of(access), local_offset(access.address) / local_bytes()));
-    if (!lies_in(own, local_bytes()) || !fits(own, local_bytes()))
-      fail_bounds(access, Window::local, 0);
+  if (access.space == AddressSpace::local || local_.has(access.address)) {
+    check_local(access);
     return Window::local;
   }
+  if (parameters_.holds(access) && !access.writes()) return Window::parameters;
+  if (memory.holds(access.address, static_cast<std::uint64_t>(access.bytes))) {
+    check_states(access, AddressSpace::global, memory.shadow(access.address));
+    return Window::global;
+  }
+  check_host(access);
+  return Window::host;
+}
+
+void Bounds::check_shared(const LaneAccess& access) {
+  if (access.space != AddressSpace::generic && access.space != AddressSpace::shared)
+    fail_space(access);
   const Grid& grid = *block_->grid;
-  if (lies_in(grid.parameters, grid.kernel->parameter_bytes) &&
-      fits(grid.parameters, grid.kernel->parameter_bytes) && !access.writes())
-    return Window::parameters;
-  return grid.memory->holds(access.address, size) ? Window::global : Window::host;
+  if (!shared_.holds(access))
+    fail(FaultKind::out_of_bounds, access,
+         " at offset {} of shared memory; its block has {} bytes of it ({} declared, {} given by "
+         "the launch)",
+         static_cast<std::int64_t>(access.address - shared_.start), shared_.bytes,
+         grid.kernel->static_shared_bytes, grid.dynamic_shared_bytes);
+  check_states(access, AddressSpace::shared,
+               shared_states_.data() + (access.address - shared_.start));
+}
+
+void Bounds::check_local(const LaneAccess& access) {
+  if (access.space != AddressSpace::generic && access.space != AddressSpace::local)
+    fail_space(access);
+  const std::uint64_t bytes = block_->grid->kernel->local_bytes;
+  const std::uint64_t offset = access.address - local_.start;
+  const Piece own = {local_.start + bytes * access.warp->thread(access.lane), bytes};
+  if (!own.has(access.address) && local_.has(access.address))
+    fail(FaultKind::wrong_space, access,
+         " of the local memory of thread {}, which no other can see", offset / bytes);
+  if (!own.holds(access))
+    fail(FaultKind::out_of_bounds, access,
+         ", not all in the {} bytes of local memory of its thread", bytes);
+  check_states(access, AddressSpace::local, local_states_.data() + offset);
 }
 
 /// Of an address that is in no other memory. Nobody knows what the host has written there.
@@ -128,93 +117,61 @@ void Bounds::check_host(const LaneAccess& access) const {
   if (!window) fail_space(access);
   const std::string where = fmt::format("{} bytes of the host at {:#x}, registered by {}",
                                         window->bytes, window->address, window->maker);
-  const std::uint64_t offset = access.address - window->address;
-  if (offset >= window->bytes || window->bytes - offset < static_cast<std::uint64_t>(access.bytes))
-    fail_at(FaultKind::out_of_bounds, access,
-            fmt::format("{} at offset {} of {}", verb_of(access), offset, where));
+  if (!Piece{window->address, window->bytes}.holds(access))
+    fail(FaultKind::out_of_bounds, access, " at offset {} of {}", access.address - window->address,
+         where);
   if (!window->closer.empty())
-    fail_at(FaultKind::use_after_free, access,
-            fmt::format("{} in {}, unregistered by {}", verb_of(access), where, window->closer));
+    fail(FaultKind::use_after_free, access, " in {}, unregistered by {}", where, window->closer);
   if (window->read_only && access.writes())
-    fail_at(FaultKind::wrong_space, access,
-            fmt::format("{} in {}, for reading only", verb_of(access), where));
+    fail(FaultKind::wrong_space, access, " in {}, for reading only", where);
 }
 
-void Bounds::check_states(const LaneAccess& access, Window window, std::uint8_t* states) const {
+void Bounds::check_states(const LaneAccess& access, AddressSpace space,
+                          std::uint8_t* states) const {
+  const DeviceMemory& memory = *block_->grid->memory;
   for (int n = 0; n < access.bytes; ++n) {
+    const std::uint64_t address = access.address + static_cast<std::uint64_t>(n);
     if (states[n] == state_pending)
-      fail_at(FaultKind::missing_wait, access,
-              fmt::format("{} of shared memory that a cp.async of this block writes, which its "
-                          "thread has not waited for",
-                          verb_of(access)));
-    if ((states[n] & state_allocated) == 0) fail_bounds(access, window, n);
+      fail(FaultKind::missing_wait, access,
+           " of shared memory that a cp.async of this block writes, which its thread has not "
+           "waited for");
+    if ((states[n] & state_allocated) == 0) fail_global(access, address);
     if (access.reads() && (states[n] & state_initialised) == 0) {
-      const std::uint64_t address = access.address + static_cast<std::uint64_t>(n);
-      std::string where = fmt::format("{} memory", name_of(window));
-      if (window == Window::global)
-        if (const auto allocation = block_->grid->memory->find(address))
-          where = fmt::format("byte {} of {}", address - allocation->address, text_of(*allocation));
-      fail_at(
-          FaultKind::uninitialised, access,
-          fmt::format("{}, of which nobody has written byte {}: {}", verb_of(access), n, where));
+      std::string where = fmt::format("{} memory", name_of(space));
+      if (const auto allocation = memory.find(address))
+        where = fmt::format("byte {} of {}", address - allocation->address, text_of(*allocation));
+      fail(FaultKind::uninitialised, access, ", of which nobody has written byte {}: {}", n, where);
     }
   }
   if (access.writes()) std::fill_n(states, access.bytes, state_allocated | state_initialised);
 }
 
-void Bounds::fail_bounds(const LaneAccess& access, Window window, int byte) const {
-  if (window == Window::global)
-    fail_global(access, access.address + static_cast<std::uint64_t>(byte));
-  if (window == Window::local)
-    fail_at(FaultKind::out_of_bounds, access,
-            fmt::format("{}, not all in the {} bytes of local memory of its thread",
-                        verb_of(access), local_bytes()));
-  const auto offset =
-      static_cast<std::int64_t>(access.address - reinterpret_cast<std::uint64_t>(block_->shared));
-  const Grid& grid = *block_->grid;
-  fail_at(
-      FaultKind::out_of_bounds, access,
-      fmt::format("{} at offset {} of shared memory; its block has {} bytes of it ({} declared, "
-                  "{} given by the launch)",
-                  verb_of(access), offset, block_->shared_bytes, grid.kernel->static_shared_bytes,
-                  grid.dynamic_shared_bytes));
-}
-
+/// Of an access that touches an address in no allocation.
 void Bounds::fail_global(const LaneAccess& access, std::uint64_t address) const {
   const DeviceMemory& memory = *block_->grid->memory;
   const auto last = memory.find(address);
   if (last && last->freed)
-    fail_at(FaultKind::use_after_free, access,
-            fmt::format("{} in {}, freed by {}", verb_of(access), text_of(*last), last->freer));
+    fail(FaultKind::use_after_free, access, " in {}, freed by {}", text_of(*last), last->freer);
   const auto near = memory.nearest(address);
-  if (!near)
-    fail_at(FaultKind::out_of_bounds, access,
-            fmt::format("{}, but no memory is allocated", verb_of(access)));
+  if (!near) fail(FaultKind::out_of_bounds, access, ", but no memory is allocated");
   const std::uint64_t end = near->address + near->bytes;
   const std::string distance = address >= end
                                    ? fmt::format("{} bytes behind the end of", address - end)
                                    : fmt::format("{} bytes before", near->address - address);
-  fail_at(
-      FaultKind::out_of_bounds, access,
-      fmt::format("{} at {:#x}, {} {}", verb_of(access), access.address, distance, text_of(*near)));
+  fail(FaultKind::out_of_bounds, access, " at {:#x}, {} {}", access.address, distance,
+       text_of(*near));
 }
 
 /// An address that is of no space which the opcode may access.
 void Bounds::fail_space(const LaneAccess& access) const {
   if (access.address < null_bytes)
-    fail_at(FaultKind::out_of_bounds, access,
-            fmt::format("{} at {:#x}: a null pointer", verb_of(access), access.address));
-  const Grid& grid = *block_->grid;
-  const auto lies_in = [&](const std::byte* start, std::uint64_t bytes) {
-    return access.address - reinterpret_cast<std::uint64_t>(start) < bytes;
-  };
+    fail(FaultKind::out_of_bounds, access, " at {:#x}: a null pointer", access.address);
   const char* what = "of no memory that the GPU has: a pointer of the host, or none";
-  if (lies_in(block_->shared, block_->shared_bytes)) what = "in shared memory";
-  else if (lies_in(block_->local, local_states_.size())) what = "in local memory";
-  else if (lies_in(grid.parameters, grid.kernel->parameter_bytes)) what = "in the parameters";
-  fail_at(
-      FaultKind::wrong_space, access,
-      fmt::format("{} by a {} address, which is {}", verb_of(access), name_of(access.space), what));
+  if (shared_.has(access.address)) what = "in shared memory";
+  else if (local_.has(access.address)) what = "in local memory";
+  else if (parameters_.has(access.address)) what = "in the parameters";
+  fail(FaultKind::wrong_space, access, " by a {} address, which is {}", name_of(access.space),
+       what);
 }
 
 }  // namespace simgpu

@@ -43,18 +43,25 @@ class Bounds {
   Window check(const LaneAccess& access);
 
  private:
-  Window window_of(const LaneAccess& access) const;
-  void check_states(const LaneAccess& access, Window window, std::uint8_t* states) const;
+  struct Piece {
+    std::uint64_t start = 0, bytes = 0;
+    bool has(std::uint64_t address) const { return address - start < bytes; }
+    /// All of it.
+    bool holds(const LaneAccess& access) const {
+      return has(access.address) &&
+             start + bytes - access.address >= static_cast<std::uint64_t>(access.bytes);
+    }
+  };
+
+  void check_shared(const LaneAccess& access);
+  void check_local(const LaneAccess& access);
   void check_host(const LaneAccess& access) const;
-  [[noreturn]] void fail_bounds(const LaneAccess& access, Window window, int byte) const;
+  void check_states(const LaneAccess& access, AddressSpace space, std::uint8_t* states) const;
   [[noreturn]] void fail_global(const LaneAccess& access, std::uint64_t address) const;
   [[noreturn]] void fail_space(const LaneAccess& access) const;
-  std::uint64_t local_bytes() const { return block_->grid->kernel->local_bytes; }
-  std::uint64_t local_offset(std::uint64_t address) const {
-    return address - reinterpret_cast<std::uint64_t>(block_->local);
-  }
 
   const Block* block_ = nullptr;
+  Piece shared_, local_, parameters_;
   std::vector<std::uint8_t> shared_states_, local_states_;
 };
 

@@ -27,15 +27,6 @@ struct LaunchCounts {
   std::uint64_t lane_instructions = 0;
 };
 
-/// Why the GPU would refuse the launch before it runs (too many threads, registers, shared memory);
-/// nothing where it would not.
-struct LaunchRefusal {
-  enum class Kind : std::uint8_t { invalid_value, out_of_resources } kind;
-  std::string text;
-};
-std::optional<LaunchRefusal> refuse(const Kernel& kernel, const LaunchConfiguration& configuration,
-                                    const Profile& profile);
-
 /// Runs it to its end, blocks on several threads at once (SIMGPU_THREADS, else one a core). Blocks
 /// start in an order that SIMGPU_ORDER chooses (forward, backward, or the seed of a random one),
 /// since a GPU promises none. `parameters` holds the kernel's parameters, laid out as it declares

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <map>
-#include <mutex>
 
 namespace simgpu {
 namespace {
@@ -14,15 +12,33 @@ constexpr std::size_t gap = 4096;
 /// Addresses beside those for twice the bytes that there are.
 constexpr std::size_t most_gaps = std::size_t{1} << 30;
 
-std::uint64_t end_of(const Allocation& allocation) { return allocation.address + allocation.bytes; }
+/// Pieces of memory that lie apart, by address.
+template <class Piece>
+using Pieces = std::map<std::uint64_t, Piece>;
 
-using Allocations = std::map<std::uint64_t, Allocation>;  // by address
+template <class Piece>
+std::uint64_t end_of(const Piece& piece) {
+  return piece.address + piece.bytes;
+}
 
-const Allocation* holder(const Allocations& allocations, std::uint64_t address) {
-  auto after = allocations.upper_bound(address);
-  if (after == allocations.begin()) return nullptr;
-  const Allocation& before = std::prev(after)->second;
-  return address < end_of(before) ? &before : nullptr;
+/// The last that begins there or before.
+template <class Piece>
+const Piece* last_from(const Pieces<Piece>& pieces, std::uint64_t address) {
+  const auto after = pieces.upper_bound(address);
+  return after == pieces.begin() ? nullptr : &std::prev(after)->second;
+}
+
+const Allocation* holder(const Pieces<Allocation>& allocations, std::uint64_t address) {
+  const Allocation* before = last_from(allocations, address);
+  return before != nullptr && address < end_of(*before) ? before : nullptr;
+}
+
+/// Removes those that some of the range is in.
+template <class Piece>
+void forget(Pieces<Piece>& pieces, std::uint64_t address, std::size_t bytes) {
+  auto first = pieces.lower_bound(address);
+  if (first != pieces.begin() && end_of(std::prev(first)->second) > address) --first;
+  pieces.erase(first, pieces.lower_bound(address + bytes));
 }
 
 std::uint64_t rounded_up(std::uint64_t value) {
@@ -33,7 +49,7 @@ std::uint64_t rounded_up(std::uint64_t value) {
 
 struct DeviceMemory::Book {
   mutable std::mutex mutex;
-  Allocations live, freed;
+  Pieces<Allocation> live, freed;
   std::uint64_t next = 0;  // where the search for room begins: it goes round
   std::uint64_t count = 0;
   std::size_t in_use = 0;
@@ -50,11 +66,6 @@ struct DeviceMemory::Book {
       from = rounded_up(end_of(after->second) + gap);
     }
     return std::nullopt;
-  }
-  void forget_freed(std::uint64_t address, std::size_t bytes) {
-    auto first = freed.lower_bound(address);
-    if (first != freed.begin() && end_of(std::prev(first)->second) > address) --first;
-    freed.erase(first, freed.lower_bound(address + bytes));
   }
 };
 
@@ -80,7 +91,7 @@ std::optional<std::uint64_t> DeviceMemory::allocate(std::size_t bytes, const std
   std::optional<std::uint64_t> address = book_->room(book_->next, end, bytes);
   if (!address) address = book_->room(first_address(), end, bytes);
   if (!address) return std::nullopt;
-  book_->forget_freed(*address, bytes);
+  forget(book_->freed, *address, bytes);
   Allocation& made = book_->live[*address];
   made.address = *address;
   made.bytes = bytes;
@@ -111,19 +122,17 @@ bool DeviceMemory::free(std::uint64_t address, const std::string& freer) {
 
 std::optional<Allocation> DeviceMemory::find(std::uint64_t address) const {
   const std::lock_guard lock(book_->mutex);
-  for (const Allocations* each : {&book_->live, &book_->freed})
+  for (const Pieces<Allocation>* each : {&book_->live, &book_->freed})
     if (const Allocation* found = holder(*each, address)) return *found;
   return std::nullopt;
 }
 
 std::optional<Allocation> DeviceMemory::nearest(std::uint64_t address) const {
   const std::lock_guard lock(book_->mutex);
+  const Allocation* before = last_from(book_->live, address);
   const auto after = book_->live.upper_bound(address);
-  const bool has_before = after != book_->live.begin(), has_after = after != book_->live.end();
-  if (!has_before && !has_after) return std::nullopt;
-  if (!has_before) return after->second;
-  const Allocation& before = std::prev(after)->second;
-  if (!has_after || address - end_of(before) <= after->first - address) return before;
+  if (after == book_->live.end()) return before == nullptr ? std::nullopt : std::optional(*before);
+  if (before != nullptr && address - end_of(*before) <= after->first - address) return *before;
   return after->second;
 }
 
@@ -163,6 +172,33 @@ void DeviceMemory::set_initialised(std::uint64_t address, std::size_t bytes) {
 
 void DeviceMemory::copy_shadow(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
   std::memmove(shadow(to), shadow(from), bytes);
+}
+
+void HostMemory::open(const HostWindow& window) {
+  const std::lock_guard lock(mutex_);
+  forget(windows_, window.address, window.bytes);  // which were closed
+  windows_[window.address] = window;
+}
+
+void HostMemory::close(std::uint64_t address, const std::string& closer) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = windows_.find(address); found != windows_.end())
+    found->second.closer = closer;
+}
+
+std::optional<HostWindow> HostMemory::find(std::uint64_t address) const {
+  constexpr std::size_t page = 4096;
+  const std::lock_guard lock(mutex_);
+  const HostWindow* window = last_from(windows_, address);
+  if (window == nullptr || address >= end_of(*window) + page) return std::nullopt;
+  return *window;
+}
+
+bool HostMemory::is_open(std::uint64_t address, std::size_t bytes) const {
+  const auto window = find(address);
+  if (!window || !window->closer.empty()) return false;
+  const std::uint64_t offset = address - window->address;
+  return offset <= window->bytes && bytes <= window->bytes - offset;
 }
 
 }  // namespace simgpu

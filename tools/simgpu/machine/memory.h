@@ -4,17 +4,19 @@
 ///
 /// Beside it lies one byte of shadow for each byte: whether it is allocated, and whether anybody
 /// has written it. Freed memory is not given out again before the range has gone round, so that the
-/// use of a freed pointer is found.
+/// use of a freed pointer is found. Memory of the host that kernels may reach has windows beside
+/// it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "tools/simgpu/machine/host_memory.h"
 #include "tools/simgpu/machine/pages.h"
 #include "tools/simgpu/machine/race_shadow.h"
 #include "tools/simgpu/machine/shadow.h"
@@ -28,6 +30,31 @@ struct Allocation {
   std::uint64_t number = 0;  ///< in the order of the process
   bool freed = false;
   std::string freer;  ///< likewise, of what freed it
+};
+
+/// Memory of the host that kernels may reach, at the addresses that the host has for it.
+struct HostWindow {
+  std::uint64_t address = 0;
+  std::size_t bytes = 0;
+  bool read_only = false;
+  std::string maker;   ///< the call that opened it
+  std::string closer;  ///< and closed it: empty while it is open
+};
+
+class HostMemory {
+ public:
+  /// Windows that are open lie apart.
+  void open(const HostWindow& window);
+  /// Of an address that a window begins at.
+  void close(std::uint64_t address, const std::string& closer);
+  /// The window that holds the address or held it last, or that ends within a page before.
+  std::optional<HostWindow> find(std::uint64_t address) const;
+  /// Whether all of the range is in one open window.
+  bool is_open(std::uint64_t address, std::size_t bytes) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, HostWindow> windows_;
 };
 
 class DeviceMemory {

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
-#include "tools/simgpu/code/instruction.h"
+#include "tools/simgpu/machine/launch.h"
 #include "tools/simgpu/machine/profile.h"
 
 namespace simgpu {
@@ -15,7 +17,13 @@ namespace simgpu {
 int blocks_per_multiprocessor(const Kernel& kernel, std::uint64_t threads,
                               std::uint64_t dynamic_shared_bytes, const Profile& profile);
 
-/// What a block of the kernel takes of a multiprocessor's registers.
-std::uint64_t registers_per_block(const Kernel& kernel, std::uint64_t threads);
+/// Why the GPU would refuse the launch before it runs (too many threads, registers, shared memory);
+/// nothing where it would not.
+struct LaunchRefusal {
+  enum class Kind : std::uint8_t { invalid_value, out_of_resources } kind;
+  std::string text;
+};
+std::optional<LaunchRefusal> refuse(const Kernel& kernel, const LaunchConfiguration& configuration,
+                                    const Profile& profile);
 
 }  // namespace simgpu

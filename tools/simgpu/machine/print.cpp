@@ -110,32 +110,18 @@ std::string formatted(const std::string& format, T value) {
 std::string convert(const Conversion& conversion, Reader& reader, Arguments& arguments) {
   const std::string start = "%" + conversion.start;
   const char type = conversion.type;
-  switch (type) {
-    case '%': return "%";
-    case 'c': return formatted(start + type, arguments.take<std::int32_t>());
-    case 'd':
-    case 'i':
-    case 'o':
-    case 'u':
-    case 'x':
-    case 'X':
-      if (conversion.is_long)
-        return formatted(start + "ll" + type,
-                         static_cast<long long>(arguments.take<std::int64_t>()));
-      return formatted(start + type, arguments.take<std::int32_t>());
-    case 'e':
-    case 'E':
-    case 'f':
-    case 'F':
-    case 'g':
-    case 'G':
-    case 'a':
-    case 'A': return formatted(start + type, arguments.take<double>());
-    case 'p':
-      return formatted(start + type, reinterpret_cast<void*>(arguments.take<std::uint64_t>()));
-    case 's': return formatted(start + type, reader.text(arguments.take<std::uint64_t>()).c_str());
-    default: break;
-  }
+  const auto is_one_of = [type](const char* set) {
+    return type != 0 && std::strchr(set, type) != nullptr;
+  };
+  if (type == '%') return "%";
+  if (is_one_of("diouxX") && conversion.is_long)
+    return formatted(start + "ll" + type, static_cast<long long>(arguments.take<std::int64_t>()));
+  if (is_one_of("cdiouxX")) return formatted(start + type, arguments.take<std::int32_t>());
+  if (is_one_of("eEfFgGaA")) return formatted(start + type, arguments.take<double>());
+  if (type == 'p')
+    return formatted(start + type, reinterpret_cast<void*>(arguments.take<std::uint64_t>()));
+  if (type == 's')
+    return formatted(start + type, reader.text(arguments.take<std::uint64_t>()).c_str());
   // What CUDA says nothing of is printed as it is.
   return type == 0 ? start : start + type;
 }
