@@ -61,7 +61,9 @@ TEST_CASE("simgpu driver: errors have names") {
   CHECK(cuGetErrorName(CUDA_ERROR_ILLEGAL_ADDRESS, &text) == CUDA_SUCCESS);
   CHECK(std::string(text) == "CUDA_ERROR_ILLEGAL_ADDRESS");
   CHECK(cuGetErrorString(CUDA_ERROR_ILLEGAL_ADDRESS, &text) == CUDA_SUCCESS);
-  CHECK(std::string(text) == "illegal address");
+  CHECK(std::string(text) == "an illegal memory access was encountered");
+  CHECK(cuGetErrorString(CUDA_ERROR_INVALID_CLUSTER_SIZE, &text) == CUDA_SUCCESS);
+  CHECK(std::string(text) == "invalid cluster size");
   CHECK(cuGetErrorString(CUDA_SUCCESS, &text) == CUDA_SUCCESS);
   CHECK(std::string(text) == "no error");
   CHECK(cuGetErrorName(unknown<CUresult>(12345), &text) == CUDA_ERROR_INVALID_VALUE);

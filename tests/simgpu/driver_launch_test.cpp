@@ -14,6 +14,7 @@ constexpr const char* text = R"(
 .target sm_80
 .address_size 64
 .global .align 4 .u32 counter = 5;
+.const .align 4 .u32 table[3] = {1, 2, 3};
 .visible .entry add(.param .u64 to, .param .u32 value, .param .u32 count) {
   .reg .pred %p<2>;
   .reg .b32 %r<9>;
@@ -121,6 +122,33 @@ TEST_CASE("simgpu driver: a launch that no GPU would take is refused") {
   CHECK(cuCtxSynchronize() == CUDA_SUCCESS);
 }
 
+TEST_CASE("simgpu driver: a kernel of many registers runs with as many threads as it says") {
+  const TestContext context;
+  std::string body, uses;
+  for (int i = 0; i < 86; ++i) {
+    const std::string name = "%r" + std::to_string(i);
+    body += "ld.volatile.global.u32 " + name + ", [%rd];\n";
+    uses += "st.volatile.global.u32 [%rd], " + name + ";\n";
+  }
+  const std::string many =
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".visible .entry many(.param .u64 to) {\n.reg .b32 %r<86>;\n"
+      ".reg .b64 %rd;\nld.param.u64 %rd, [to];\n" +
+      body + uses + "ret;\n}\n";
+  const CUfunction function = test_function(many.c_str(), "many");
+  int threads = 0, registers = 0;
+  CHECK(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function) == CUDA_SUCCESS);
+  CHECK(registers > 80);
+  CHECK(registers <= 96);
+  CHECK(cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function) ==
+        CUDA_SUCCESS);
+  CHECK(threads == 640);  // warps in fours: 20 of them with 96 registers a thread, not 24 with 88
+  const TestMemory memory(4);
+  CUdeviceptr to = memory;
+  void* each[] = {&to};
+  CHECK(launch(function, 1, 672, each) == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+}
+
 TEST_CASE("simgpu driver: more shared memory has to be asked for") {
   const TestContext context;
   const CUfunction other = test_function(text, "other");
@@ -130,6 +158,7 @@ TEST_CASE("simgpu driver: more shared memory has to be asked for") {
     return value;
   };
   CHECK(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) == 1024);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES) == 12);
   CHECK(attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 64);
   CHECK(attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) == 48 * 1024 - 1024);
   CHECK(launch(other, 1, 32, nullptr, 47 * 1024) == CUDA_SUCCESS);
@@ -212,6 +241,7 @@ TEST_CASE("simgpu driver: a module has functions and variables") {
   const char* name = nullptr;
   CHECK(cuFuncGetName(&name, function) == CUDA_SUCCESS);
   CHECK(std::string(name) == "add");
+  CHECK(cuFuncGetName(&name, nullptr) == CUDA_ERROR_INVALID_VALUE);
   std::size_t offset = 0;
   CHECK(cuFuncGetParamInfo(function, 2, &offset, &bytes) == CUDA_SUCCESS);
   CHECK(offset == 12);

@@ -302,6 +302,21 @@ mov.u32 %a, 7;
   check_fault(run(meeting(odd, "bar.warp.sync 0x55555555;"), {32}), FaultKind::absent_lane);
 }
 
+TEST_CASE("simgpu machine: local and shared variables lie where their alignment says") {
+  for (const std::string space : {"local", "shared"}) {
+    CAPTURE(space);
+    const std::string variables = "." + space + " .align 4 .b8 few[4];\n." + space +
+                                  " .align 256 .b8 own[8];\n.reg .b64 %at;\n";
+    check_words(
+        run(kernel_of("k", variables + "mov.u64 %at, own;\ncvta." + space + R"(.u64 %at, %at;
+cvt.u32.u64 %a, %at;
+and.b32 %a, %a, 255;
+)" + store_a),
+            {64}),
+        [](std::uint32_t) { return 0u; });
+  }
+}
+
 TEST_CASE("simgpu machine: launches that no GPU takes are refused") {
   SimulatedDevice device;
   device.load_ptx(module_of(R"(

@@ -187,12 +187,19 @@ std::vector<KernelRow> cast_rows() {
     brains.push_back(Brain(double{each} * 0.1));
   }
   const auto doubles_in = spread<double>(26, -27, 18);
+  const auto brains_in = numbers<Brain>(count, 31, -300, 300);
+  std::vector<std::int16_t> chars;
+  for (const Brain x : brains_in)
+    for (const double least : {-128.0, 0.0})
+      chars.push_back(
+          static_cast<std::int16_t>(std::clamp(std::trunc(double{x}), least, least + 255)));
   return {
       row("casts_from_float", threads(count), exactly(integers), a, b),
       row("casts_to_double", threads(count), exactly(doubles), a, words_32, bytes, shorts),
       row("half_to_brain", threads(count), exactly(brains), halves),
       row("double_to_half", threads(count),
           exactly(each<Half>([](double x) { return Half(x); }, doubles_in)), doubles_in),
+      row("brain_to_chars", threads(count), exactly(chars), brains_in),
   };
 }
 

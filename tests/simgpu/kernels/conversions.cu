@@ -129,3 +129,7 @@ extern "C" __global__ void same_bits(unsigned long long* out, const float* a, co
   to[0] = __float_as_uint(a[i]), to[1] = __double_as_longlong(b[i]);
   to[2] = __double2hiint(b[i]), to[3] = __double_as_longlong(__hiloint2double(i, -i));
 }
+extern "C" __global__ void brain_to_chars(short* out, const __nv_bfloat16* a) {
+  const int i = place();
+  out[2 * i] = __bfloat162char_rz(a[i]), out[2 * i + 1] = __bfloat162uchar_rz(a[i]);
+}

@@ -47,8 +47,7 @@ class LayoutMaker {
       if (made != nullptr && !shared_of_module_.empty())
         for (const ptx::Operand& operand : made->operands) add_named(operand);
     }
-    if (frame.used != 0)
-      layout_.frames[&function] = static_cast<std::uint32_t>(round_up(frame.used, frame_alignment));
+    if (frame.used != 0) layout_.frames[&function] = static_cast<std::uint32_t>(frame.used);
   }
 
   Layout finish() {
@@ -58,6 +57,8 @@ class LayoutMaker {
     layout_.local_bytes = static_cast<std::uint32_t>(round_up(local_.used, local_alignment_));
     layout_.stack_offset = layout_.local_bytes;
     if (!layout_.frames.empty()) layout_.local_bytes += stack_bytes;
+    for (auto& [function, bytes] : layout_.frames)
+      bytes = static_cast<std::uint32_t>(round_up(bytes, local_alignment_));
     return std::move(layout_);
   }
 
@@ -85,8 +86,7 @@ class LayoutMaker {
   Layout layout_;
   Heap shared_{most_shared, "the kernel's shared memory"};
   Heap local_{most_local, "the local memory of a thread"};
-  static constexpr std::uint64_t frame_alignment = 16;  // of what a GPU loads at once
-  std::uint64_t dynamic_alignment_ = 16, local_alignment_ = frame_alignment;
+  std::uint64_t dynamic_alignment_ = 16, local_alignment_ = 16;  // of what a GPU loads at once
 };
 
 }  // namespace

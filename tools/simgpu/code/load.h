@@ -19,6 +19,7 @@ struct GlobalVariable {
   std::string name;
   std::uint64_t address = 0;
   std::size_t bytes = 0;
+  bool is_constant = false;
 };
 
 struct LoadedModule {

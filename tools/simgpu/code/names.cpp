@@ -104,7 +104,8 @@ std::map<std::string, GlobalVariable> place_variables(ModuleNames& names,
       throw ptx::Error(variable->position, "there is no memory for " + variable->name + ", of " +
                                                std::to_string(bytes) + " bytes");
     names.addresses[name] = address;
-    placed[variable->name] = {variable->name, address, bytes};
+    placed[variable->name] = {variable->name, address, bytes,
+                              variable->space == ptx::Space::constant};
   }
   for (const auto& [name, variable] : names.variables)
     if (is_placed(*variable)) write_initial(*variable, names.addresses.at(name), names);

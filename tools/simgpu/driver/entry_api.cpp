@@ -1,9 +1,6 @@
 // cuGetProcAddress, cuGetErrorName: what is known of the library itself.
 #include <algorithm>
-#include <cctype>
 #include <cstring>
-#include <map>
-#include <string>
 
 #include "tools/simgpu/driver/exports.h"
 
@@ -29,16 +26,6 @@ bool is_known(const char* name) {
                      [&](const Export& one) { return std::strcmp(one.name, name) == 0; });
 }
 
-/// "invalid value" of CUDA_ERROR_INVALID_VALUE.
-std::string words_of(const char* name) {
-  constexpr std::string_view prefix = "CUDA_ERROR_";
-  std::string words = name;
-  if (words.starts_with(prefix)) words.erase(0, prefix.size());
-  for (char& c : words)
-    c = c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return words;
-}
-
 }  // namespace
 
 const char* error_name(CUresult code) {
@@ -54,14 +41,6 @@ void cuGetErrorName(CUresult code, const char** text) {
   require(text != nullptr);
   *text = error_name(code);
   require(*text != nullptr);
-}
-
-void cuGetErrorString(CUresult code, const char** text) {
-  static auto& texts = *new std::map<CUresult, std::string>;
-  api::cuGetErrorName(code, text);
-  std::string& words = texts[code];
-  if (words.empty()) words = code == CUDA_SUCCESS ? "no error" : words_of(*text);
-  *text = words.c_str();
 }
 
 void cuGetProcAddress_v2(const char* name, void** function, int version, cuuint64_t flags,

@@ -18,10 +18,11 @@ constexpr unsigned occupancy_flags = CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE;
 
 int most_threads(const Function& function) {
   const auto own = static_cast<int>(function.kernel->most_threads);
-  const int of_profile = profile().most_threads_per_block;
-  const int registers = std::max(function.kernel->registers_per_thread, 1);
-  const int fit = profile().registers_per_multiprocessor / registers / warp_size * warp_size;
-  return std::min({own != 0 ? own : of_profile, of_profile, fit});
+  int most = profile().most_threads_per_block;
+  if (own != 0) most = std::min(most, own);
+  while (most > 0 && blocks_that_fit(function, most, 0) == 0)
+    most = (most - 1) / warp_size * warp_size;
+  return most;
 }
 
 /// Of the kernel's rounds on a multiprocessor, the one with the most threads; of those that tie,
@@ -41,11 +42,20 @@ int best_block(const Function& function, CUoccupancyB2DSize dynamic_of, std::siz
   return best;
 }
 
+/// All constant variables of the module: each of its functions can reach them.
+int constant_bytes(const Function& function) {
+  std::size_t bytes = 0;
+  for (const auto& [name, variable] : function.code->loaded.variables)
+    if (variable.is_constant) bytes += variable.bytes;
+  return static_cast<int>(bytes);
+}
+
 int attribute_of(const Function& function, CUfunction_attribute attribute) {
   const Kernel& kernel = *function.kernel;
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: return most_threads(function);
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: return static_cast<int>(kernel.static_shared_bytes);
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: return constant_bytes(function);
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: return static_cast<int>(kernel.local_bytes);
     case CU_FUNC_ATTRIBUTE_NUM_REGS: return kernel.registers_per_thread;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:

@@ -142,8 +142,12 @@ CUlibrary cuKernelGetLibrary(CUkernel kernel) {
 
 CUmodule cuFuncGetModule(CUfunction function) { return function_of(function)->module; }
 
-const char* cuKernelGetName(CUkernel kernel) { return function_of(kernel)->kernel->name.c_str(); }
+const char* cuKernelGetName(CUkernel kernel) {
+  require(kernel != nullptr);
+  return function_of(kernel)->kernel->name.c_str();
+}
 const char* cuFuncGetName(CUfunction function) {
+  require(function != nullptr);
   return function_of(function)->kernel->name.c_str();
 }
 

@@ -3,6 +3,8 @@
 /// PTX ISA 9.4.1 and 9.7.10.24.
 #pragma once
 
+#include <bit>
+
 #include "tools/simgpu/lanes/arithmetic.h"
 
 namespace simgpu::SIMGPU_ISA {
@@ -54,11 +56,12 @@ SIMGPU_INLINE Register extended(T value) {
 /// The pattern of one operand.
 template <int to, int from>
 inline constexpr std::string_view one_operand = [] {
-  constexpr const char* patterns[4][4] = {{"d2 s2", "d2 s4", {}, "d2 s8"},
-                                          {"d4 s2", "d4 s4", {}, "d4 s8"},
-                                          {},
-                                          {"d8 s2", "d8 s4", {}, "d8 s8"}};
-  return std::string_view(patterns[to / 2 - 1][from / 2 - 1]);
+  constexpr const char* patterns[4][4] = {{"d1 s1", "d1 s2", "d1 s4", "d1 s8"},
+                                          {"d2 s1", "d2 s2", "d2 s4", "d2 s8"},
+                                          {"d4 s1", "d4 s2", "d4 s4", "d4 s8"},
+                                          {"d8 s1", "d8 s2", "d8 s4", "d8 s8"}};
+  return std::string_view(
+      patterns[std::bit_width(unsigned{to}) - 1][std::bit_width(unsigned{from}) - 1]);
 }();
 
 template <class F>

@@ -86,8 +86,7 @@ constexpr void add_conversions(OpcodeTable<capacity>& table) {
     each_rounding([&]<Rounding rounding>() {
       each_value<Clamp::none, Clamp::saturate>([&]<Clamp clamp>() {
         each_flag([&]<bool flushes>() {
-          if constexpr ((!flushes || To::bits == 32) &&
-                        (!is_brain<To> || (clamp == Clamp::none && sizeof(T) > 1)))
+          if constexpr ((!flushes || To::bits == 32) && (!is_brain<To> || clamp == Clamp::none))
             add_conversion<To, T, rounding, clamp, flushes>(table);
         });
       });

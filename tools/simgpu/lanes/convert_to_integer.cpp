@@ -57,15 +57,14 @@ constexpr void add_conversion(OpcodeTable<capacity>& table) {
   else each_register<To>(add);
 }
 
-/// In every rounding, with .sat unless the source is bf16, which goes to no integer of 8 bits.
+/// In every rounding, with .sat unless the source is bf16.
 template <class F, std::size_t capacity>
 constexpr void add_conversions(OpcodeTable<capacity>& table) {
   each_integer([&]<class To>() {
     each_rounding([&]<Rounding rounding>() {
       each_flag([&]<bool flushes>() {
         each_flag([&]<bool saturates>() {
-          if constexpr ((!flushes || F::bits == 32) &&
-                        (!is_brain<F> || (!saturates && sizeof(To) > 1)))
+          if constexpr ((!flushes || F::bits == 32) && (!is_brain<F> || !saturates))
             add_conversion<To, F, rounding, flushes, saturates>(table);
         });
       });

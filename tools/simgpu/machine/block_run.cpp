@@ -6,7 +6,15 @@
 namespace simgpu {
 namespace {
 
-constexpr std::size_t shared_alignment = 1024;
+/// Of shared and local memory, for the alignments that variables ask for.
+constexpr std::size_t block_alignment = 1024;
+
+/// Where a block's memory begins, in some that is as much longer.
+std::byte* aligned(std::vector<std::byte>& bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
+  return bytes.data() + (block_alignment - address % block_alignment);
+}
+
 /// How many instructions a warp runs before the next has its turn.
 constexpr std::uint64_t most_in_turn = 1 << 16;
 
@@ -25,13 +33,12 @@ std::uint32_t shared_bytes_of(const Grid& grid) {
 BlockRun::BlockRun(const Grid& grid, const WarpImage& image, GridChecks& checks)
     : grid_(grid),
       checks_(checks, warps_of(grid), shared_bytes_of(grid)),
-      shared_(shared_bytes_of(grid) + shared_alignment),
-      local_(grid.kernel->local_bytes * warps_of(grid) * std::size_t{warp_size}) {
-  const auto address = reinterpret_cast<std::uintptr_t>(shared_.data());
+      shared_(shared_bytes_of(grid) + block_alignment),
+      local_(grid.kernel->local_bytes * warps_of(grid) * std::size_t{warp_size} + block_alignment) {
   block_.grid = &grid;
-  block_.shared = shared_.data() + (shared_alignment - address % shared_alignment);
+  block_.shared = aligned(shared_);
   block_.shared_bytes = shared_bytes_of(grid);
-  block_.local = local_.data();
+  block_.local = aligned(local_);
   block_.checks = check_options().memory ? &checks_ : nullptr;
   for (std::uint32_t index = 0; index < warps_of(grid); ++index)
     warps_.emplace_back(*grid.kernel, block_, index, image);
