@@ -1,3 +1,7 @@
+#ifdef SIMGPU_WITH_AVX2
+#include <cpuid.h>
+#endif
+
 #include <cstdio>
 #include <cstdlib>
 #include <unordered_map>
@@ -40,14 +44,21 @@ Table make_table() {
   return table;
 }
 
+#ifdef SIMGPU_WITH_AVX2
+bool has_avx2() {
+  // No name of __builtin_cpu_supports says f16c to every compiler.
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 }  // namespace
 
 std::vector<HostIsa> host_isas() {
   std::vector<HostIsa> isas = {{"portable", portable::families()}};
 #ifdef SIMGPU_WITH_AVX2
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("f16c"))
-    isas.push_back({"avx2", avx2::families()});
+  if (has_avx2()) isas.push_back({"avx2", avx2::families()});
 #endif
   return isas;
 }
@@ -62,7 +73,7 @@ std::span<const Opcode> opcodes(std::string_view name) {
 }
 
 std::optional<std::string> usual_order(std::string_view opcode) {
-  if (const std::optional<std::string> memory = usual_order_of_memory(opcode)) return memory;
+  if (std::optional<std::string> memory = usual_order_of_memory(opcode)) return memory;
   static const WordOrder order = make_order();
   const std::string_view found = order.find(opcode);
   if (found.empty()) return std::nullopt;

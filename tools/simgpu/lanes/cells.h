@@ -138,12 +138,13 @@ SIMGPU_INLINE bool is_ordered(const ShadowRegion& region, const WarpClock& clock
       writes[n] = Touched::is_part ? touched.joined(writes[n], n) : touched.made(n);
     } else {
       // In the first of the two readers that a later one makes needless.
-      const bool first = view.is_over(reads[n]) | view.is_mine(reads[n]);
-      const bool second = (view.is_over(more_reads[n]) | view.is_mine(more_reads[n])) & !first;
+      const Cell first = Cell{view.is_over(reads[n])} | Cell{view.is_mine(reads[n])};
+      const Cell second =
+          (Cell{view.is_over(more_reads[n])} | Cell{view.is_mine(more_reads[n])}) & ~first;
       const Cell first_read = touched.joined(reads[n], n);
       const Cell second_read = touched.joined(more_reads[n], n);
-      reads[n] = first ? first_read : reads[n];
-      more_reads[n] = second ? second_read : more_reads[n];
+      reads[n] = first != 0 ? first_read : reads[n];
+      more_reads[n] = second != 0 ? second_read : more_reads[n];
     }
   }
   pages.touch(is_store ? &PageCells::writes : &PageCells::reads, clock.mine);

@@ -21,7 +21,7 @@ SIMGPU_INLINE To clamped(N number, To nan) {
   constexpr N least = static_cast<N>(Integer<To>::least);
   constexpr N beyond = 2 * static_cast<N>(Integer<To>::greatest / 2 + 1);
   const bool is_less = number < least, is_greater = number >= beyond, is_nan = number != number;
-  const N inside = is_less | is_greater | is_nan ? N(0) : number;
+  const N inside = (is_less | is_greater | is_nan) ? N(0) : number;
   using Wide = typename RegisterOf<sizeof(To) == 8 ? 64 : 32>::Lane;
   To made{};
   if constexpr (sizeof(To) == 8) made = static_cast<To>(inside);

@@ -46,7 +46,7 @@ struct OpcodeList {
   std::string_view family;  ///< for tests, which walk through families
 };
 
-namespace SIMGPU_ISA {
+namespace SIMGPU_ISA {  // NOLINT(readability-identifier-naming): a macro, but where tests see it
 
 /// The lanes of a register operand.
 template <class T>
