@@ -25,7 +25,10 @@ class Handles {
 
 class Fuzz {
  public:
-  explicit Fuzz(unsigned seed) : random_(seed) {}
+  explicit Fuzz(unsigned seed) : random_(seed) { cuMemHostAlloc(&pinned_, 5000, 0); }
+  ~Fuzz() { cuMemFreeHost(pinned_); }
+  Fuzz(const Fuzz&) = delete;
+  Fuzz& operator=(const Fuzz&) = delete;
 
   void call() {
     const std::function<void()> calls[] = {
@@ -52,8 +55,8 @@ class Fuzz {
         [&] { cuMemsetD8Async(address(), 1, number(5000), streams_.any()); },
         [&] { cuMemsetD2D32(address(), number(100), 1, number(40), number(40)); },
         [&] { cuMemcpyDtoDAsync(address(), address(), number(5000), streams_.any()); },
-        [&] { cuMemcpyHtoDAsync(address(), host_.data(), number(5000), streams_.any()); },
-        [&] { cuMemcpyDtoH(host_.data(), address(), number(5000)); },
+        [&] { cuMemcpyHtoDAsync(address(), host_memory(), number(5000), streams_.any()); },
+        [&] { cuMemcpyDtoH(host_memory(), address(), number(5000)); },
         [&] { cuMemHostRegister(host_part(), 1 + number(900), number(16)); },
         [&] { cuMemHostUnregister(host_part()); },
         [&] { cuMemHostGetDevicePointer(&addresses_[number(8)], host_part(), 0); },
@@ -75,6 +78,8 @@ class Fuzz {
  private:
   unsigned number(unsigned end) { return static_cast<unsigned>(random_() % end); }
   CUdeviceptr address() { return addresses_[number(8)] + (number(4) == 0 ? number(64) : 0); }
+  /// Nothing that is registered: the device may be writing to that.
+  void* host_memory() { return number(2) == 0 ? pinned_ : pageable_.data(); }
   char* host_part() { return host_.data() + 1000 * number(5); }
   void add_node() {
     const CUgraphNode after = nodes_.any();
@@ -107,7 +112,8 @@ class Fuzz {
   Handles<CUgraphExec> executables_{random_};
   CUdeviceptr addresses_[8] = {};
   /// Work that is in a queue yet may touch what is registered.
-  static inline std::array<char, 5000> host_{};
+  static inline std::array<char, 5000> host_{}, pageable_{};
+  void* pinned_ = nullptr;
 };
 
 void check_seed(unsigned seed, int calls) {

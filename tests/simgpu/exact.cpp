@@ -185,6 +185,7 @@ std::uint64_t divide(const Layout& layout, Round round, std::uint64_t a, std::ui
   if (layout.is_infinite(a)) return layout.is_infinite(b) ? layout.nan() : sign | layout.infinity();
   if (layout.is_infinite(b)) return sign;
   if (layout.is_zero(b)) return layout.is_zero(a) ? layout.nan() : sign | layout.infinity();
+  if (layout.is_zero(a)) return sign;
   const Parts x = parts_of(layout, a), y = parts_of(layout, b);
   const int places = 64 + std::countl_zero(x.mantissa);
   const Wide shifted = Wide{x.mantissa} << places;

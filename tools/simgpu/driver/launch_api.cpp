@@ -1,7 +1,7 @@
 // cuLaunchKernel and its kin.
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "tools/simgpu/driver/function.h"
 #include "tools/simgpu/driver/stream.h"
@@ -23,7 +23,8 @@ std::vector<std::byte> parameters_of(const Kernel& kernel, void** each, void** e
       if (each[i] == nullptr)
         refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("{}: parameter {} of {} is not given",
                                                      kernel.name, i, kernel.parameters.size()));
-      std::memcpy(bytes.data() + parameter.offset, each[i], parameter.bytes);
+      std::copy_n(static_cast<const std::byte*>(each[i]), parameter.bytes,
+                  bytes.begin() + parameter.offset);
     }
     return bytes;
   }
@@ -37,7 +38,7 @@ std::vector<std::byte> parameters_of(const Kernel& kernel, void** each, void** e
   if (buffer == nullptr || size != bytes.size())
     refuse(CUDA_ERROR_INVALID_VALUE,
            fmt::format("{}: {} bytes of parameters, it has {}", kernel.name, size, bytes.size()));
-  std::memcpy(bytes.data(), buffer, size);
+  std::copy_n(static_cast<const std::byte*>(buffer), size, bytes.begin());
   return bytes;
 }
 

@@ -1,7 +1,7 @@
 #include "tools/simgpu/machine/call_stack.h"
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "tools/simgpu/machine/fault.h"
 
@@ -59,7 +59,7 @@ void CallStack::give_back(const Warp& warp, std::uint32_t lanes, const Instructi
     each_register(warp, lane, call, [&](const std::byte*, std::size_t each) { bytes += each; });
     const std::byte* from = kept.data() + (kept.size() - bytes);
     each_register(warp, lane, call, [&](std::byte* to, std::size_t each) {
-      std::memcpy(to, from, each);
+      std::copy_n(from, each, to);
       from += each;
     });
     each_predicate(warp, call, [&](std::uint32_t& predicate) {

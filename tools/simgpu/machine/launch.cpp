@@ -19,8 +19,9 @@
 namespace simgpu {
 namespace {
 
-/// Instructions of a block before another has its turn: blocks may wait for each other.
-constexpr std::uint64_t most_in_turn = 1 << 20;
+/// Instructions of a block before another has its turn: blocks may wait for each other, as those
+/// will that are not done in their first turn.
+constexpr std::uint64_t most_in_first_turn = 1 << 20, most_in_turn = 1 << 16;
 
 /// The blocks of a grid in the order they start in: i becomes first + i * step, which meets each
 /// once.
@@ -72,7 +73,8 @@ class GridRun {
   void work() {
     LaunchCounts counts;
     try {
-      while (std::unique_ptr<BlockRun> block = take()) run(std::move(block), counts);
+      std::uint64_t turn = 0;
+      while (std::unique_ptr<BlockRun> block = take(turn)) run(std::move(block), turn, counts);
     } catch (const std::bad_alloc&) {
       const std::lock_guard lock(mutex_);
       is_without_memory_ = true;
@@ -82,10 +84,10 @@ class GridRun {
     counts_.lane_instructions += counts.lane_instructions;
   }
 
-  void run(std::unique_ptr<BlockRun> block, LaunchCounts& counts) {
+  void run(std::unique_ptr<BlockRun> block, std::uint64_t turn, LaunchCounts& counts) {
     const std::uint64_t before = counts.warp_instructions;
     try {
-      const bool is_done = block->run(std::min(most_in_turn, budget_), counts);
+      const bool is_done = block->run(std::min(turn, budget_), counts);
       put_back(std::move(block), is_done, counts.warp_instructions - before);
     } catch (const Fault& fault) {
       stop(fault, *block);
@@ -93,7 +95,7 @@ class GridRun {
   }
 
   /// A block to go on with: a new one while the GPU has room, else the one that has waited longest.
-  std::unique_ptr<BlockRun> take() {
+  std::unique_ptr<BlockRun> take(std::uint64_t& turn) {
     std::unique_ptr<BlockRun> block;
     std::uint64_t number = 0;
     {
@@ -106,6 +108,7 @@ class GridRun {
         starts_next_ = true;
         block = std::move(waiting_.front());
         waiting_.pop_front();
+        turn = most_in_turn;
         return block;
       }
       if (!has_more) return nullptr;
@@ -119,6 +122,7 @@ class GridRun {
     }
     if (!block) block = std::make_unique<BlockRun>(grid_, image_, checks_);
     block->begin(number);
+    turn = most_in_first_turn;
     return block;
   }
   void put_back(std::unique_ptr<BlockRun> block, bool is_done, std::uint64_t spent) {

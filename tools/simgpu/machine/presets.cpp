@@ -1,5 +1,6 @@
 #include "tools/simgpu/machine/presets.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace simgpu {
@@ -45,7 +46,7 @@ std::vector<std::byte> WarpImage::of_warp(const Warp& warp) const {
 }
 
 void WarpImage::fill(Warp& warp, const std::vector<std::byte>& of_warp) const {
-  std::memcpy(warp.registers, of_warp.data(), of_warp.size());
+  std::copy(of_warp.begin(), of_warp.end(), warp.registers);
   for (const Preset& preset : by_block_) {
     const std::uint64_t of_all = value(preset, warp, 0);
     for (int lane = 0; lane < warp_size; ++lane) put(warp.registers, preset, lane, of_all);
