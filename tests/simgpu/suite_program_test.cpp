@@ -235,7 +235,7 @@ std::vector<KernelRow> fault_rows() {
                 {"a call through a pointer to nothing", "thread (50, 0, 0)", "kernels.cu:"},
                 unwritten, 50),
       // Functions that never come back.
-      fault_row("chain", FaultKind::out_of_bounds, {"stack of 64 KiB", "kernels.cu:"}, unwritten,
+      fault_row("chain", FaultKind::out_of_bounds, {"stack was full: 65536 bytes", "kernels.cu:"}, unwritten,
                 0),
   };
 }

@@ -1,5 +1,7 @@
 #include "tools/simgpu/machine/call_stack.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -7,9 +9,6 @@
 
 namespace simgpu {
 namespace {
-
-/// Of a lane: several hundred calls. A GPU's stack has 1 KiB where nobody asks for more.
-constexpr std::size_t most_bytes = std::size_t{1} << 16;
 
 /// Calls body(address, bytes) for each register of a lane.
 template <class Body>
@@ -46,9 +45,12 @@ void CallStack::keep(const Warp& warp, std::uint32_t lanes, const Instruction& c
     each_predicate(warp, call, [&](std::uint32_t predicate) {
       kept.push_back(static_cast<std::byte>(predicate >> lane & 1));
     });
-    if (kept.size() > most_bytes)
-      fail(FaultKind::out_of_bounds, lane, 0,
-           "functions have called themselves until their stack of 64 KiB a thread was full");
+    const std::size_t most = warp.block->grid->stack_bytes;
+    if (kept.size() > most)
+      throw Fault(FaultKind::out_of_bounds, lane, 0,
+                  fmt::format("functions have called themselves until their stack was full: {} "
+                              "bytes a thread (CU_LIMIT_STACK_SIZE)",
+                              most));
   });
 }
 

@@ -173,6 +173,7 @@ std::optional<FaultReport> launch(const Kernel& kernel, const LaunchConfiguratio
   grid.size = configuration.grid;
   grid.block_size = configuration.block;
   grid.dynamic_shared_bytes = configuration.dynamic_shared_bytes;
+  grid.stack_bytes = configuration.stack_bytes;
   grid.parameters = parameters.data();
   grid.memory = &memory;
   grid.id = ++launches;

@@ -28,6 +28,7 @@ struct Grid {
   const Kernel* kernel = nullptr;
   Size3 size, block_size;
   std::uint32_t dynamic_shared_bytes = 0;
+  std::size_t stack_bytes = 0;  ///< of a thread: see call_stack.h
   const std::byte* parameters = nullptr;
   DeviceMemory* memory = nullptr;
   std::uint64_t id = 0;  ///< of the launch, from 1
