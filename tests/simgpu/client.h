@@ -6,8 +6,10 @@
 #include <cuda.h>
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace simgpu {
@@ -39,6 +41,34 @@ class TestMemory {
 
  private:
   CUdeviceptr address_ = 0;
+};
+
+class TestStream {
+ public:
+  explicit TestStream(unsigned flags = CU_STREAM_NON_BLOCKING) {
+    REQUIRE(cuStreamCreate(&stream_, flags) == CUDA_SUCCESS);
+  }
+  ~TestStream() { cuStreamDestroy(stream_); }
+  TestStream(const TestStream&) = delete;
+  TestStream& operator=(const TestStream&) = delete;
+  operator CUstream() const { return stream_; }
+
+ private:
+  CUstream stream_ = nullptr;
+};
+
+/// A host function that waits until it is let go.
+class Gate {
+ public:
+  void open() { is_open_ = true; }
+  static void wait(void* gate) {
+    while (!static_cast<Gate*>(gate)->is_open_) std::this_thread::yield();
+  }
+  /// What is put into the stream from now on waits.
+  void close(CUstream stream) { REQUIRE(cuLaunchHostFunc(stream, wait, this) == CUDA_SUCCESS); }
+
+ private:
+  std::atomic<bool> is_open_{false};
 };
 
 /// A number that the header does not name.

@@ -5,17 +5,6 @@
 namespace simgpu {
 namespace {
 
-struct TestStream {
-  explicit TestStream(unsigned flags = CU_STREAM_NON_BLOCKING) {
-    REQUIRE(cuStreamCreate(&stream, flags) == CUDA_SUCCESS);
-  }
-  ~TestStream() { cuStreamDestroy(stream); }
-  TestStream(const TestStream&) = delete;
-  TestStream& operator=(const TestStream&) = delete;
-  operator CUstream() const { return stream; }
-  CUstream stream = nullptr;
-};
-
 struct TestEvent {
   TestEvent() { REQUIRE(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS); }
   ~TestEvent() { cuEventDestroy(event); }
@@ -220,9 +209,46 @@ TEST_CASE("simgpu driver: the legacy stream breaks the capture of a blocking str
   begin(blocking);
   CHECK(cuMemsetD32Async(memory, 1, 1, nullptr) == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
   CHECK(end_result(blocking) == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  const int word = 1;
+  begin(blocking);
+  CHECK(cuMemcpyHtoD(memory, &word, 4) == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  CHECK(end_result(blocking) == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  begin(blocking);
+  CUstreamCaptureStatus status{};
+  CHECK(cuStreamIsCapturing(nullptr, &status) == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  CHECK(end_result(blocking) == CUDA_SUCCESS);
   begin(other);
   CHECK(cuMemsetD32Async(memory, 1, 1, nullptr) == CUDA_SUCCESS);
+  CHECK(cuMemcpyHtoD(memory, &word, 4) == CUDA_SUCCESS);
+  CHECK(cuStreamIsCapturing(nullptr, &status) == CUDA_SUCCESS);
+  CHECK(status == CU_STREAM_CAPTURE_STATUS_NONE);
   CHECK(end_result(other) == CUDA_SUCCESS);
+}
+
+TEST_CASE("simgpu driver: a stream that captures is not waited for") {
+  const TestContext context;
+  const TestMemory memory(4);
+  const int word = 1;
+  void* function = nullptr;
+  REQUIRE(cuGetProcAddress("cuMemcpyHtoD", &function, CUDA_VERSION,
+                           CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, nullptr) == CUDA_SUCCESS);
+  begin(CU_STREAM_PER_THREAD);
+  CHECK(reinterpret_cast<decltype(&cuMemcpyHtoD)>(function)(memory, &word, 4) ==
+        CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CHECK(end_result(CU_STREAM_PER_THREAD) == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  // Nor is an event of it asked for its time, though it was recorded before.
+  const TestStream stream;
+  CUevent event = nullptr;
+  float milliseconds = 0;
+  CHECK(cuEventCreate(&event, 0) == CUDA_SUCCESS);
+  CHECK(cuEventRecord(event, stream) == CUDA_SUCCESS);
+  CHECK(cuStreamSynchronize(stream) == CUDA_SUCCESS);
+  CHECK(cuEventElapsedTime(&milliseconds, event, event) == CUDA_SUCCESS);
+  begin(stream);
+  CHECK(cuEventRecord(event, stream) == CUDA_SUCCESS);
+  CHECK(cuEventElapsedTime(&milliseconds, event, event) == CUDA_ERROR_CAPTURED_EVENT);
+  CHECK(end_result(stream) == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  CHECK(cuEventDestroy(event) == CUDA_SUCCESS);
 }
 
 TEST_CASE("simgpu driver: modes say what else may be called while a stream captures") {

@@ -206,6 +206,10 @@ TEST_CASE("simgpu driver: edges are added and removed, and may not close a circl
   CHECK(cuGraphAddDependencies(graph, &b, &a, nullptr, 1) == CUDA_SUCCESS);
   CUgraphExec executable = nullptr;
   CHECK(cuGraphInstantiate(&executable, graph, 0) == CUDA_ERROR_INVALID_VALUE);
+  const TestGraph parent;
+  CUgraphNode child = nullptr;
+  CHECK(cuGraphAddChildGraphNode(&child, parent, nullptr, 0, graph) == CUDA_SUCCESS);
+  CHECK(cuGraphInstantiate(&executable, parent, 0) == CUDA_ERROR_INVALID_VALUE);
   CHECK(cuGraphRemoveDependencies(graph, &b, &a, nullptr, 1) == CUDA_SUCCESS);
   CHECK(cuGraphRemoveDependencies(graph, &b, &a, nullptr, 1) == CUDA_ERROR_INVALID_VALUE);
   CHECK(cuGraphInstantiate(&executable, graph, 1 << 20) == CUDA_ERROR_INVALID_VALUE);

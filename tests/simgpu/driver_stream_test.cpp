@@ -8,27 +8,6 @@
 namespace simgpu {
 namespace {
 
-/// A host function that waits until it is let go.
-class Gate {
- public:
-  void open() { is_open_ = true; }
-  static void wait(void* gate) {
-    while (!static_cast<Gate*>(gate)->is_open_) std::this_thread::yield();
-  }
-
- private:
-  std::atomic<bool> is_open_{false};
-};
-
-struct TestStream {
-  explicit TestStream(unsigned flags) { REQUIRE(cuStreamCreate(&stream, flags) == CUDA_SUCCESS); }
-  ~TestStream() { cuStreamDestroy(stream); }
-  TestStream(const TestStream&) = delete;
-  TestStream& operator=(const TestStream&) = delete;
-  operator CUstream() const { return stream; }
-  CUstream stream = nullptr;
-};
-
 /// The order in which host functions ran.
 struct Order {
   std::mutex mutex;

@@ -109,8 +109,7 @@ Block& block_to_free(CUdeviceptr address, MemoryKind kind, CUresult code) {
 Block& require_range(CUdeviceptr address, std::size_t bytes, const char* what) {
   Block* block = block_at(address);
   if (block == nullptr || !block->holds(bytes, address))
-    refuse(CUDA_ERROR_INVALID_VALUE,
-           fmt::format("{}: {} bytes at {:#x}: {}", what, bytes, address, describe(address)));
+    refuse(CUDA_ERROR_INVALID_VALUE, describe_access(address, bytes, what));
   return *block;
 }
 
@@ -121,6 +120,10 @@ std::string describe(CUdeviceptr address) {
                                  found->address, found->number, found->maker);
   if (found->freed) text += ", freed by " + found->freer;
   return text;
+}
+
+std::string describe_access(CUdeviceptr address, std::size_t bytes, const char* what) {
+  return fmt::format("{}: {} bytes at {:#x}: {}", what, bytes, address, describe(address));
 }
 
 std::size_t host_bytes() {

@@ -68,6 +68,8 @@ Block& block_to_free(CUdeviceptr address, MemoryKind kind,
 Block& require_range(CUdeviceptr address, std::size_t bytes, const char* what);
 /// What there is at an address, for people.
 std::string describe(CUdeviceptr address);
+/// What is wrong with an access: `source of a copy: 8 bytes at 0x...: no memory of the device`.
+std::string describe_access(CUdeviceptr address, std::size_t bytes, const char* what);
 /// Pinned memory of the host in use.
 std::size_t host_bytes();
 

@@ -26,13 +26,10 @@ std::vector<std::shared_ptr<Stream>> streams_of(const Capture& capture) {
   refuse(code, text);
 }
 
-/// The legacy stream waits for all streams that do not say otherwise; no graph can hold that.
 void forbid_implicit_wait(const Stream& stream) {
-  if (!stream.is_legacy) return;
-  for (const auto& other : stream.context->streams)
-    if (other->is_blocking() && other->capture)
-      refuse_in(*other->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-                "the legacy stream would wait for a stream that captures");
+  if (Capture* capture = capture_waited_for(stream))
+    refuse_in(*capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+              "the legacy stream would wait for a stream that captures");
 }
 
 /// Whether the nodes have others after them that streams have come to.
@@ -75,6 +72,13 @@ void join(std::vector<Node*>& frontier, const std::vector<Node*>& with) {
   for (Node* node : with)
     if (std::find(frontier.begin(), frontier.end(), node) == frontier.end())
       frontier.push_back(node);
+}
+
+Capture* capture_waited_for(const Stream& stream) {
+  if (!stream.is_legacy) return nullptr;
+  for (const auto& other : stream.context->streams)
+    if (other->is_blocking() && other->capture) return other->capture.get();
+  return nullptr;
 }
 
 Capture& begin_capture(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode mode,

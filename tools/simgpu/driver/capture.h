@@ -25,6 +25,9 @@ struct Capture {
 
 /// Of this thread: what cuThreadExchangeStreamCaptureMode exchanges.
 CUstreamCaptureMode& thread_capture_mode();
+/// The legacy stream waits for all streams that do not say otherwise; no graph can hold that. A
+/// capture that it would have to wait for, or null.
+Capture* capture_waited_for(const Stream& stream);
 /// It must be ended all the same.
 void invalidate(Capture& capture);
 void require_valid(const Capture& capture);

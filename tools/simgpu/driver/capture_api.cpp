@@ -56,6 +56,7 @@ void cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus* status, c
                                const CUgraphEdgeData** edges, std::size_t* count) {
   require(status != nullptr);
   const auto stream = stream_of(handle);
+  require(!capture_waited_for(*stream), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
   *status = status_of(*stream);
   if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return;
   if (id != nullptr) *id = stream->capture->id;

@@ -44,8 +44,6 @@ std::shared_ptr<Context> make_context(unsigned flags);
 /// Waits for its work, then destroys all that it owns.
 void destroy(const std::shared_ptr<Context>& context);
 
-/// What the device is numbered; there is only 0.
-inline void require_device(CUdevice device) { require(device == 0, CUDA_ERROR_INVALID_DEVICE); }
 inline void require_cache_config(CUfunc_cache config) {
   require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL);
 }

@@ -34,8 +34,7 @@ std::size_t& limit_of(Context& context, CUlimit limit) {
 
 }  // namespace
 
-CUcontext cuDevicePrimaryCtxRetain(CUdevice device) {
-  require_device(device);
+CUcontext cuDevicePrimaryCtxRetain() {
   if (!primary.active()) {
     const auto made = make_context(primary.flags);
     made->is_primary = true;
@@ -46,48 +45,40 @@ CUcontext cuDevicePrimaryCtxRetain(CUdevice device) {
   return primary.handle;
 }
 
-void cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  require_device(device);
+void cuDevicePrimaryCtxRelease_v2() {
   require(primary.users != 0, CUDA_ERROR_INVALID_CONTEXT);
   if (--primary.users == 0) primary.deactivate();
 }
 
-void cuDevicePrimaryCtxReset_v2(CUdevice device) {
-  require_device(device);
-  primary.deactivate();
-}
+void cuDevicePrimaryCtxReset_v2() { primary.deactivate(); }
 
-void cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
-  require_device(device);
+void cuDevicePrimaryCtxSetFlags_v2(unsigned flags) {
   require_context_flags(flags);
   primary.flags = flags;
   if (const auto context = primary.active()) context->flags = flags | CU_CTX_MAP_HOST;
 }
 
-void cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
-  require_device(device);
+void cuDevicePrimaryCtxGetState(unsigned* flags, int* active) {
   require(flags != nullptr && active != nullptr);
   *flags = primary.flags;
   *active = primary.active() != nullptr ? 1 : 0;
 }
 
-CUcontext cuCtxCreate_v2(unsigned flags, CUdevice device) {
-  require_device(device);
+CUcontext cuCtxCreate_v2(unsigned flags) {
   require_context_flags(flags);
   return context_stack().emplace_back(table<Context>().add(make_context(flags)));
 }
-CUcontext cuCtxCreate_v3(CUexecAffinityParam* affinities, int count, unsigned flags,
-                         CUdevice device) {
+CUcontext cuCtxCreate_v3(CUexecAffinityParam* affinities, int count, unsigned flags) {
   if (count != 0 || affinities != nullptr)
     refuse(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "contexts have no share of the multiprocessors");
-  return api::cuCtxCreate_v2(flags, device);
+  return api::cuCtxCreate_v2(flags);
 }
-CUcontext cuCtxCreate_v4(CUctxCreateParams* parameters, unsigned flags, CUdevice device) {
-  if (parameters == nullptr) return api::cuCtxCreate_v2(flags, device);
+CUcontext cuCtxCreate_v4(CUctxCreateParams* parameters, unsigned flags) {
+  if (parameters == nullptr) return api::cuCtxCreate_v2(flags);
   if (parameters->cigParams != nullptr)
     refuse(CUDA_ERROR_NOT_SUPPORTED, "contexts have no graphics");
   return api::cuCtxCreate_v3(parameters->execAffinityParams, parameters->numExecAffinityParams,
-                             flags, device);
+                             flags);
 }
 
 void cuCtxDestroy_v2(CUcontext handle) {

@@ -46,8 +46,10 @@ void cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstrea
 void cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   copy_line(stream, device, to, device, from, bytes);
 }
-void cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, std::size_t bytes,
-                       CUstream stream) {
+void cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                       CUcontext from_context, std::size_t bytes, CUstream stream) {
+  get<Context>(to_context);
+  get<Context>(from_context);
   copy_line(stream, device, to, device, from, bytes);
 }
 void cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* two, CUstream stream) {

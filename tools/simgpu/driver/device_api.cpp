@@ -87,44 +87,36 @@ int cuDriverGetVersion() { return CUDA_VERSION; }
 int cuDeviceGetCount() { return 1; }
 
 CUdevice cuDeviceGet(int ordinal) {
-  require_device(ordinal);
+  require(ordinal == 0, CUDA_ERROR_INVALID_DEVICE);
   return ordinal;
 }
 
-void cuDeviceGetName(char* name, int length, CUdevice device) {
-  require_device(device);
+void cuDeviceGetName(char* name, int length) {
   require(name != nullptr && length > 0);
   const std::string text = fmt::format("simgpu {} (simulated, not hardware)", profile().name);
   name[text.copy(name, static_cast<std::size_t>(length) - 1)] = '\0';
 }
 
-CUuuid cuDeviceGetUuid_v2(CUdevice device) {
-  require_device(device);
+CUuuid cuDeviceGetUuid_v2() {
   CUuuid uuid;
   std::memcpy(uuid.bytes, "simgpu-not-a-gpu", sizeof uuid.bytes);
   return uuid;
 }
 
-std::size_t cuDeviceTotalMem_v2(CUdevice device) {
-  require_device(device);
-  return driver().memory->capacity();
-}
+std::size_t cuDeviceTotalMem_v2() { return driver().memory->capacity(); }
 
-int cuDeviceGetAttribute(CUdevice_attribute attribute, CUdevice device) {
-  require_device(device);
+int cuDeviceGetAttribute(CUdevice_attribute attribute) {
   require(attribute > 0 && attribute < CU_DEVICE_ATTRIBUTE_MAX);
   return attribute_of(attribute);
 }
 
-void cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
-  require_device(device);
+void cuDeviceComputeCapability(int* major, int* minor) {
   require(major != nullptr && minor != nullptr);
   *major = profile().major;
   *minor = profile().minor;
 }
 
-void cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
-  require_device(device);
+void cuDeviceGetPCIBusId(char* text, int length) {
   require(text != nullptr && length > static_cast<int>(std::strlen(bus_id)));
   std::strcpy(text, bus_id);
 }
@@ -134,10 +126,6 @@ CUdevice cuDeviceGetByPCIBusId(const char* text) {
   return 0;
 }
 
-int cuDeviceCanAccessPeer(CUdevice device, CUdevice peer) {
-  require_device(device);
-  require_device(peer);
-  return 0;
-}
+int cuDeviceCanAccessPeer() { return 0; }
 
 }  // namespace simgpu::driver::api

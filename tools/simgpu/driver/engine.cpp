@@ -62,28 +62,22 @@ class Engine {
       driver().changed.wait(lock, [&] { return driver().ended || (next = choose()) != nullptr; });
       if (driver().ended) return;
       next->state = Operation::State::running;
-      if (is_of_host(next->work)) {
-        // The program's functions may wait for each other, so each has a thread.
-        std::thread([this, next] { run_of_host(next); }).detach();
-        continue;
-      }
-      const CUresult error = next->stream->context->sticky;
-      lock.unlock();
-      Failure failure = simgpu::driver::run(next->work, error);
-      lock.lock();
-      finish(next, std::move(failure));
+      // The program's functions may wait for each other, so each has a thread.
+      if (is_of_host(next->work)) std::thread([this, next] { run_of_host(next); }).detach();
+      else run(next, lock);
     }
   }
   void run_of_host(const std::shared_ptr<Operation>& operation) {
+    const InHostFunction marked;
     std::unique_lock lock(driver().mutex);
+    run(operation, lock);
+  }
+  void run(const std::shared_ptr<Operation>& operation, std::unique_lock<std::mutex>& lock) {
     const CUresult error = operation->stream->context->sticky;
     lock.unlock();
-    Failure failure;
-    {
-      const InHostFunction marked;
-      failure = simgpu::driver::run(operation->work, error);
-    }
-    operation->work = EmptyWork{};  // what it keeps is the program's, and goes before the end
+    Failure failure = simgpu::driver::run(operation->work, error);
+    // What it keeps is the program's, and goes before the end.
+    if (is_of_host(operation->work)) operation->work = EmptyWork{};
     lock.lock();
     finish(operation, std::move(failure));
   }
@@ -160,6 +154,8 @@ std::shared_ptr<Stream> stream_of(CUstream handle) {
 
 std::shared_ptr<Operation> enqueue(const std::shared_ptr<Stream>& stream, Work work,
                                    const std::shared_ptr<Operation>& after) {
+  // The call may have waited, and the context gone meanwhile.
+  require(stream->context->legacy != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   auto operation = std::make_shared<Operation>();
   operation->stream = stream;
   operation->origin = Call::current().origin();

@@ -12,11 +12,8 @@ const Export* find(const char* name, int version, bool per_thread) {
   const Export* best = nullptr;
   for (std::size_t i = 0; i < export_count; ++i) {
     const Export& one = exports[i];
-    if (std::strcmp(one.name, name) != 0 || one.version > version) continue;
-    if (one.per_thread && !per_thread) continue;
-    const bool is_better = best == nullptr || one.per_thread > best->per_thread ||
-                           (one.per_thread == best->per_thread && one.version > best->version);
-    if (is_better) best = &one;
+    const bool is_fit = one.version <= version && (per_thread || !one.per_thread);
+    if (is_fit && std::strcmp(one.name, name) == 0) best = &one;
   }
   return best;
 }

@@ -18,6 +18,7 @@ struct Export {
   bool per_thread;  ///< of the default stream of each thread
   void* function;
 };
+/// Of a name, those of the default streams of threads come last, and newer ones after older.
 extern const Export exports[];
 extern const std::size_t export_count;
 
@@ -27,6 +28,9 @@ struct ErrorName {
 };
 extern const ErrorName error_names[];
 extern const std::size_t error_count;
+
+/// Of each function that is given a device; there is only this one.
+inline void require_device(CUdevice device) { require(device == 0, CUDA_ERROR_INVALID_DEVICE); }
 
 /// Null for an unknown one.
 const char* error_name(CUresult code);

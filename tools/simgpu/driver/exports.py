@@ -5,8 +5,10 @@
 
 Every function that cuda.h declares is exported, as every version of it that there is. What a
 SOURCE defines in namespace api is called through simgpu::driver::enter, which makes a CUresult of
-how it ends; where it returns a value, the first parameter that is a pointer to such is set to it. A
-function that no SOURCE defines is, if it can be,
+how it ends. Where it returns a value, the first parameter that is a pointer to such is set to it.
+It is not told of the device, since there is one: another is refused before.
+
+A function that no SOURCE defines is, if it can be,
 
 - another that is defined, with null for the parameters that it lacks: a newer version of it, the
   one that `longer_forms` names, or for a copy or set without a stream the one with it, waited for;
@@ -116,16 +118,20 @@ class Exporter:
         """The statement that does it, and whether it is waited for; or nothing."""
         if found := self.callee(symbol):
             name, arguments, waits = found
+            given = list(zip([kind for kind, _ in self.symbols[name]], arguments))
+            devices = [one for kind, one in given if kind == "CUdevice"]
+            checks = "".join(f"require_device({one}); " for one in devices)
+            given = [(kind, one) for kind, one in given if kind != "CUdevice"]
             result = self.defined[name]
             if result == "void":
-                return f"api::{name}({', '.join(arguments)});", waits
+                return f"{checks}api::{name}({', '.join(one for _, one in given)});", waits
             pointer = result.replace("std::", "").replace("unsigned", "unsigned int") + "*"
             pointer = re.sub(r"unsigned int (long|char|short)", r"unsigned \1", pointer)
-            kinds = [kind for kind, _ in self.symbols[name]]
-            if pointer not in kinds:
+            into = next((one for kind, one in given if kind == pointer), None)
+            if into is None:
                 sys.exit(f"{name} has no parameter for its result")
-            into = arguments.pop(kinds.index(pointer))
-            return f"give({into}, [&] {{ return api::{name}({', '.join(arguments)}); }});", waits
+            call = f"api::{name}({', '.join(one for _, one in given if one != into)})"
+            return f"{checks}give({into}, [&] {{ return {call}; }});", waits
         if found := node_function.match(symbol):
             what = "".join(part.lower() + "_" for part in (found[1], found[3]) if part) + "node"
             arguments = ", ".join(name for _, name in self.symbols[symbol])

@@ -25,6 +25,15 @@ int most_threads(const Function& function) {
   return most;
 }
 
+/// Without the lock of the driver: the program's function may make calls of its own.
+std::size_t dynamic_bytes(CUoccupancyB2DSize dynamic_of, int threads, std::size_t otherwise) {
+  if (dynamic_of == nullptr) return otherwise;
+  Call::current().lock().unlock();
+  const std::size_t bytes = dynamic_of(threads);
+  Call::current().lock().lock();
+  return bytes;
+}
+
 /// Of the kernel's rounds on a multiprocessor, the one with the most threads; of those that tie,
 /// the largest block.
 int best_block(const Function& function, CUoccupancyB2DSize dynamic_of, std::size_t dynamic,
@@ -35,7 +44,7 @@ int best_block(const Function& function, CUoccupancyB2DSize dynamic_of, std::siz
   const int last_warp = (most + warp_size - 1) / warp_size * warp_size;
   for (int warps_end = last_warp; warps_end > 0; warps_end -= warp_size) {
     const int threads = std::min(most, warps_end);
-    const std::size_t shared = dynamic_of != nullptr ? dynamic_of(threads) : dynamic;
+    const std::size_t shared = dynamic_bytes(dynamic_of, threads, dynamic);
     const int resident = threads * blocks_that_fit(function, threads, shared);
     if (resident > most_resident) most_resident = resident, best = threads;
   }
@@ -95,25 +104,21 @@ void set_cache_config(Function& function, CUfunc_cache config) {
 int cuFuncGetAttribute(CUfunction_attribute attribute, CUfunction function) {
   return attribute_of(*function_of(function), attribute);
 }
-int cuKernelGetAttribute(CUfunction_attribute attribute, CUkernel kernel, CUdevice device) {
-  require_device(device);
+int cuKernelGetAttribute(CUfunction_attribute attribute, CUkernel kernel) {
   return attribute_of(*function_of(kernel), attribute);
 }
 
 void cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
   set_attribute(*function_of(function), attribute, value);
 }
-void cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
-                          CUdevice device) {
-  require_device(device);
+void cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel) {
   set_attribute(*function_of(kernel), attribute, value);
 }
 
 void cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
   set_cache_config(*function_of(function), config);
 }
-void cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device) {
-  require_device(device);
+void cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config) {
   set_cache_config(*function_of(kernel), config);
 }
 
@@ -131,7 +136,7 @@ void cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int* threads, CUfunc
   const auto function = function_of(handle);
   *threads = best_block(*function, dynamic_of, dynamic, limit);
   require(*threads != 0);
-  const std::size_t shared = dynamic_of != nullptr ? dynamic_of(*threads) : dynamic;
+  const std::size_t shared = dynamic_bytes(dynamic_of, *threads, dynamic);
   *blocks = profile().multiprocessors * blocks_that_fit(*function, *threads, shared);
 }
 

@@ -163,6 +163,8 @@ std::vector<Node*> in_order(const Graph& graph) {
 void require_order(const Graph& graph) {
   if (!graph.nodes.empty() && in_order(graph).empty())
     refuse(CUDA_ERROR_INVALID_VALUE, "the nodes of the graph depend on each other in a circle");
+  for (const auto& node : graph.nodes)
+    if (const auto* child = std::get_if<ChildWork>(&node->work)) require_order(*child->graph);
 }
 
 void launch(ExecutableGraph& executable, const std::shared_ptr<Stream>& stream) {

@@ -18,10 +18,11 @@ std::size_t index_of(const Graph& graph, const Node* node) {
 }
 
 bool have_same_dependencies(const Graph& a, const Node& in_a, const Graph& b, const Node& in_b) {
-  if (in_a.dependencies.size() != in_b.dependencies.size()) return false;
-  for (std::size_t i = 0; i < in_a.dependencies.size(); ++i)
-    if (index_of(a, in_a.dependencies[i]) != index_of(b, in_b.dependencies[i])) return false;
-  return true;
+  const auto& ours = in_a.dependencies;
+  const auto& others = in_b.dependencies;
+  return std::equal(
+      ours.begin(), ours.end(), others.begin(), others.end(),
+      [&](const Node* one, const Node* other) { return index_of(a, one) == index_of(b, other); });
 }
 
 using Pairs = std::vector<std::pair<Node*, const Node*>>;
@@ -30,11 +31,10 @@ using Pairs = std::vector<std::pair<Node*, const Node*>>;
 CUgraphExecUpdateResultInfo compare(const Graph& old_graph, const Graph& new_graph, Pairs& pairs) {
   for (std::size_t i = 0; i < new_graph.nodes.size(); ++i) {
     const Node& to = *new_graph.nodes[i];
-    if (i == old_graph.nodes.size())
+    if (i == old_graph.nodes.size() ||
+        !have_same_dependencies(old_graph, *old_graph.nodes[i], new_graph, to))
       return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, to.handle, nullptr};
     Node& from = *old_graph.nodes[i];
-    if (!have_same_dependencies(old_graph, from, new_graph, to))
-      return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, to.handle, nullptr};
     const CUgraphExecUpdateResult result = update_result(from, to);
     if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return {result, to.handle, nullptr};
     const auto* child = std::get_if<ChildWork>(&to.work);

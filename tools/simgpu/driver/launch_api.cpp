@@ -99,6 +99,8 @@ KernelWork make_kernel_work(const std::shared_ptr<Function>& function,
   KernelWork work{function, configuration, parameters_of(kernel, each, extra),
                   std::move(attributes)};
   for (const CUlaunchAttribute& attribute : work.attributes) check_attribute(work, attribute);
+  const auto context = function->context ? function->context : current_context();
+  work.configuration.stack_bytes = context->limits[CU_LIMIT_STACK_SIZE];
   return work;
 }
 
@@ -108,7 +110,10 @@ void cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** 
                       void** extra) {
   require(config != nullptr && (config->numAttrs == 0 || config->attrs != nullptr));
   const auto stream = stream_of(config->hStream);
-  submit(stream, make_kernel_work(function_of(function),
+  const auto its_function = function_of(function);
+  require(!its_function->context || its_function->context == stream->context,
+          CUDA_ERROR_INVALID_HANDLE);
+  submit(stream, make_kernel_work(its_function,
                                   {{config->gridDimX, config->gridDimY, config->gridDimZ},
                                    {config->blockDimX, config->blockDimY, config->blockDimZ},
                                    config->sharedMemBytes},

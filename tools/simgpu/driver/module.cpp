@@ -16,29 +16,26 @@ namespace {
 class Log {
  public:
   explicit Log(const JitOptions& options) {
-    for (unsigned i = 0; i < options.count; ++i) read(options.names[i], options.values[i]);
-    for (unsigned i = 0; i < options.count; ++i)
-      if (options.names[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES) options.values[i] = nullptr;
-      else if (options.names[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) filled_ = &options.values[i];
+    for (unsigned i = 0; i < options.count; ++i) {
+      const CUjit_option name = options.names[i];
+      void*& value = options.values[i];
+      require(name >= 0 && name < CU_JIT_NUM_OPTIONS);
+      if (name == CU_JIT_ERROR_LOG_BUFFER) errors_ = static_cast<char*>(value);
+      if (name == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES) value = nullptr;
+      if (name != CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) continue;
+      bytes_ = reinterpret_cast<std::size_t>(value);
+      filled_ = &value;
+    }
   }
+  /// Where nothing went wrong, an empty text.
   void write(const std::string& text) const {
-    if (errors_ == nullptr || bytes_ == 0) return;
-    const std::size_t length = text.copy(errors_, bytes_ - 1);
-    errors_[length] = '\0';
-    if (filled_ != nullptr) *filled_ = reinterpret_cast<void*>(length + 1);
-  }
-  /// Nothing was written.
-  void leave_empty() const {
-    if (errors_ != nullptr && bytes_ != 0) errors_[0] = '\0';
-    if (filled_ != nullptr) *filled_ = nullptr;
+    const std::size_t length =
+        text.copy(errors_, errors_ != nullptr && bytes_ != 0 ? bytes_ - 1 : 0);
+    if (errors_ != nullptr && bytes_ != 0) errors_[length] = '\0';
+    if (filled_ != nullptr) *filled_ = reinterpret_cast<void*>(length == 0 ? 0 : length + 1);
   }
 
  private:
-  void read(CUjit_option name, void* value) {
-    require(name >= 0 && name < CU_JIT_NUM_OPTIONS);
-    if (name == CU_JIT_ERROR_LOG_BUFFER) errors_ = static_cast<char*>(value);
-    if (name == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) bytes_ = reinterpret_cast<std::size_t>(value);
-  }
   char* errors_ = nullptr;
   std::size_t bytes_ = 0;
   void** filled_ = nullptr;
@@ -98,7 +95,7 @@ std::shared_ptr<Module> load_module(const void* image, const JitOptions& options
     log.write(problem);
     refuse(CUDA_ERROR_INVALID_PTX, problem);
   }
-  log.leave_empty();
+  log.write("");
   auto module = std::make_shared<Module>();
   module->code = code;
   module->context = context;

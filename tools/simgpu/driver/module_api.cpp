@@ -97,7 +97,8 @@ CUlibrary cuLibraryLoadFromFile(const char* path, CUjit_option* names, void** va
 
 void cuLibraryUnload(CUlibrary library) {
   const auto module = module_of(library);
-  for (const auto& [number, context] : table<Context>().objects()) synchronise(context);
+  const auto contexts = table<Context>().objects();  // others may come and go meanwhile
+  for (const auto& [number, context] : contexts) synchronise(context);
   unload(module);
 }
 

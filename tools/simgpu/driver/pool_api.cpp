@@ -64,20 +64,11 @@ void cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
   submit(stream, FreeWork{address, Call::current().origin().text()});
 }
 
-CUmemoryPool cuDeviceGetDefaultMemPool(CUdevice device) {
-  require_device(device);
-  return default_pool()->handle;
-}
+CUmemoryPool cuDeviceGetDefaultMemPool() { return default_pool()->handle; }
 
-CUmemoryPool cuDeviceGetMemPool(CUdevice device) {
-  require_device(device);
-  return current_pool()->handle;
-}
+CUmemoryPool cuDeviceGetMemPool() { return current_pool()->handle; }
 
-void cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
-  require_device(device);
-  current_pool() = get<Pool>(pool);
-}
+void cuDeviceSetMemPool(CUmemoryPool pool) { current_pool() = get<Pool>(pool); }
 
 CUmemoryPool cuMemPoolCreate(const CUmemPoolProps* properties) {
   require(properties != nullptr);

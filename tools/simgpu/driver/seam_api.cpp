@@ -34,7 +34,7 @@ CUresult enqueue_work(CUstream stream, const char* name, CUresult (*run)(void* d
 
 CUresult check_range(CUdeviceptr address, std::size_t bytes, const char* what) {
   if (bytes == 0 || driver().memory->is_allocated(address, bytes)) return CUDA_SUCCESS;
-  tell(fmt::format("{}: {} bytes at {:#x}: {}", what, bytes, address, describe(address)));
+  tell(describe_access(address, bytes, what));
   return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 

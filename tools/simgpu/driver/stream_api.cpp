@@ -123,8 +123,7 @@ void cuEventSynchronize(CUevent handle) {
 }
 
 float cuEventElapsedTime_v2(CUevent start, CUevent end) {
-  const auto from = get<Event>(start), to = get<Event>(end);
-  require_no_error(*from->context);
+  const auto from = event_to_ask(start), to = event_to_ask(end);
   for (const auto& event : {from, to})
     require(event->operation && (event->flags & CU_EVENT_DISABLE_TIMING) == 0,
             CUDA_ERROR_INVALID_HANDLE);

@@ -31,8 +31,7 @@ void check(CUdeviceptr address, std::size_t bytes, const char* what) {
   if (driver().memory->is_allocated(address, bytes) ||
       driver().memory->host().is_open(address, bytes))
     return;
-  throw failed(CUDA_ERROR_ILLEGAL_ADDRESS,
-               fmt::format("{}: {} bytes at {:#x}: {}", what, bytes, address, describe(address)));
+  throw failed(CUDA_ERROR_ILLEGAL_ADDRESS, describe_access(address, bytes, what));
 }
 
 Failure run(const CopyWork& work) {
@@ -80,7 +79,8 @@ Failure run(const HostWork& work) {
 
 Failure run(const FreeWork& work) {
   const std::lock_guard lock(driver().mutex);
-  release(work.address, work.freer);
+  // Its context may have gone before the stream came to this.
+  if (block_at(work.address) != nullptr) release(work.address, work.freer);
   return {};
 }
 
