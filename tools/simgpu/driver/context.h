@@ -20,7 +20,6 @@ struct Context : Handled<CUcontext> {
 
   unsigned flags = 0;
   unsigned long long id = 0;
-  bool is_primary = false;
   /// Of a kernel or copy that failed: every later call gives it.
   CUresult sticky = CUDA_SUCCESS;
   std::array<std::size_t, CU_LIMIT_MAX> limits{};

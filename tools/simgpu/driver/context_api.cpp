@@ -37,7 +37,6 @@ std::size_t& limit_of(Context& context, CUlimit limit) {
 CUcontext cuDevicePrimaryCtxRetain() {
   if (!primary.active()) {
     const auto made = make_context(primary.flags);
-    made->is_primary = true;
     if (primary.handle == nullptr) primary.handle = table<Context>().add(made);
     else table<Context>().put(made, primary.handle);
   }
@@ -83,7 +82,7 @@ CUcontext cuCtxCreate_v4(CUctxCreateParams* parameters, unsigned flags) {
 
 void cuCtxDestroy_v2(CUcontext handle) {
   const auto context = get<Context>(handle);
-  require(!context->is_primary, CUDA_ERROR_INVALID_CONTEXT);
+  require(handle != primary.handle, CUDA_ERROR_INVALID_CONTEXT);
   destroy(context);
   if (!context_stack().empty() && context_stack().back() == handle) context_stack().pop_back();
 }

@@ -50,14 +50,14 @@ void check_side(const CopySide& side, CUmemorytype type, const CUDA_MEMCPY3D& co
            std::string(what) + " is said to be of the host: " + describe(side.address));
 }
 
+/// The rows without what lies between them, which may not be the program's to read.
 std::shared_ptr<std::vector<std::byte>> snapshot(const CopySide& from, const CUDA_MEMCPY3D& copy) {
-  const auto* first = reinterpret_cast<const std::byte*>(from.address);
-  // Between rows may lie what is not the program's to read.
-  auto bytes = std::make_shared<std::vector<std::byte>>(extent(from, copy));
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  bytes->reserve(copy.WidthInBytes * copy.Height * copy.Depth);
   for (std::size_t z = 0; z < copy.Depth; ++z)
     for (std::size_t y = 0; y < copy.Height; ++y) {
-      const std::size_t offset = from.row(y, z) - from.address;
-      std::memcpy(bytes->data() + offset, first + offset, copy.WidthInBytes);
+      const auto* row = reinterpret_cast<const std::byte*>(from.row(y, z));
+      bytes->insert(bytes->end(), row, row + copy.WidthInBytes);
     }
   return bytes;
 }

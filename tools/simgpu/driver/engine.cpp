@@ -132,7 +132,6 @@ std::shared_ptr<Stream> make_stream(const std::shared_ptr<Context>& context, uns
   stream->flags = flags;
   stream->priority = priority;
   stream->id = ++ids;
-  stream->maker = Call::current().origin();
   context->streams.push_back(stream);
   return stream;
 }
@@ -162,12 +161,8 @@ std::shared_ptr<Operation> enqueue(const std::shared_ptr<Stream>& stream, Work w
   const auto wait_after = [&](const std::shared_ptr<Operation>& earlier) {
     if (earlier && !earlier->is_done()) operation->waits.push_back(earlier);
   };
-  if (stream->is_legacy) {
-    for (const auto& other : stream->context->streams)
-      if (other->is_blocking()) wait_after(other->last);
-  } else if (stream->is_blocking()) {
-    wait_after(stream->context->legacy->last);
-  }
+  operation->waits = pending(*stream);
+  if (stream->is_blocking()) wait_after(stream->context->legacy->last);
   wait_after(after);
   if (const auto* wait = std::get_if<WaitWork>(&work)) wait_after(wait->event->operation);
   if (const auto* record = std::get_if<RecordWork>(&work)) record->event->operation = operation;

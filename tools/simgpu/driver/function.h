@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +31,6 @@ struct Function : Handled<CUfunction> {
   std::shared_ptr<Context> context;  ///< null of a library's
   int most_dynamic_shared = 0;
   int carveout = -1;  ///< of shared memory, in percent; -1 where the driver chooses
-  CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
 };
 
 /// What a program loaded. A library is one that has no context: its handle is the module's, and
@@ -66,6 +66,6 @@ std::shared_ptr<Function> function_of(CUkernel handle);
 /// that `extra` names. \throws Refusal for what the GPU would not run
 KernelWork make_kernel_work(const std::shared_ptr<Function>& function,
                             const LaunchConfiguration& configuration, void** each, void** extra,
-                            std::vector<CUlaunchAttribute> attributes);
+                            std::span<const CUlaunchAttribute> attributes);
 
 }  // namespace simgpu::driver

@@ -94,11 +94,6 @@ void set_attribute(Function& function, CUfunction_attribute attribute, int value
   }
 }
 
-void set_cache_config(Function& function, CUfunc_cache config) {
-  require_cache_config(config);
-  function.cache_config = config;
-}
-
 }  // namespace
 
 int cuFuncGetAttribute(CUfunction_attribute attribute, CUfunction function) {
@@ -115,11 +110,14 @@ void cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel ke
   set_attribute(*function_of(kernel), attribute, value);
 }
 
+/// Caches are not simulated: nothing changes.
 void cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
-  set_cache_config(*function_of(function), config);
+  function_of(function);
+  require_cache_config(config);
 }
 void cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config) {
-  set_cache_config(*function_of(kernel), config);
+  function_of(kernel);
+  require_cache_config(config);
 }
 
 int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(CUfunction handle, int threads,

@@ -109,7 +109,6 @@ bool reaches(const Node& from, const Node& to) {
 
 std::shared_ptr<Graph> clone(const Graph& graph) {
   auto made = std::make_shared<Graph>();
-  made->source = graph.handle;
   made->user_objects = graph.user_objects;
   std::map<const Node*, Node*> copies;
   for (const auto& node : graph.nodes) {

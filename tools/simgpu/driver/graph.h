@@ -29,8 +29,7 @@ struct Graph : Handled<CUgraph> {
 
   std::vector<std::shared_ptr<Node>> nodes;  ///< in the order they were added
   bool is_child = false;                     ///< of a node, which owns it
-  CUgraph source = nullptr;
-  int depth = 0;  ///< graphs that it lies in
+  int depth = 0;                             ///< graphs that it lies in
   UserObjects user_objects;
 
   ~Graph();

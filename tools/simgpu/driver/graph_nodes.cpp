@@ -35,7 +35,7 @@ void require_plain(const CUgraphEdgeData* edges, std::size_t count) {
       refuse(CUDA_ERROR_NOT_SUPPORTED, "edges of graphs are plain: no programmatic launch");
 }
 
-void read(KernelWork& work, const CUDA_KERNEL_NODE_PARAMS* params) {
+void read_params(KernelWork& work, const CUDA_KERNEL_NODE_PARAMS* params) {
   require(params != nullptr);
   const CUfunction function =
       params->func != nullptr ? params->func : reinterpret_cast<CUfunction>(params->kern);
@@ -46,35 +46,35 @@ void read(KernelWork& work, const CUDA_KERNEL_NODE_PARAMS* params) {
                           params->kernelParams, params->extra, {});
 }
 
-void read(KernelWork& work, const CUDA_KERNEL_NODE_PARAMS_v1* params) {
+void read_params(KernelWork& work, const CUDA_KERNEL_NODE_PARAMS_v1* params) {
   require(params != nullptr);
   const auto newer = as_version<CUDA_KERNEL_NODE_PARAMS>(*params);
-  read(work, &newer);
+  read_params(work, &newer);
 }
 
-void read(CopyWork& work, const CUDA_MEMCPY3D* params) {
+void read_params(CopyWork& work, const CUDA_MEMCPY3D* params) {
   require(params != nullptr);
   check_copy(*params);
   work.copy = *params;
 }
 
-void read(SetWork& work, const CUDA_MEMSET_NODE_PARAMS* params) {
+void read_params(SetWork& work, const CUDA_MEMSET_NODE_PARAMS* params) {
   require(params != nullptr);
   check_set(*params);
   work.set = *params;
 }
 
-void read(HostWork& work, const CUDA_HOST_NODE_PARAMS* params) {
+void read_params(HostWork& work, const CUDA_HOST_NODE_PARAMS* params) {
   require(params != nullptr && params->fn != nullptr);
   work.function = params->fn;
   work.data = params->userData;
 }
 
-void read(ChildWork& work, CUgraph graph) { work = make_child(*get<Graph>(graph)); }
-void read(RecordWork& work, CUevent event) { work.event = get<Event>(event); }
-void read(WaitWork& work, CUevent event) { work.event = get<Event>(event); }
+void read_params(ChildWork& work, CUgraph graph) { work = make_child(*get<Graph>(graph)); }
+void read_params(RecordWork& work, CUevent event) { work.event = get<Event>(event); }
+void read_params(WaitWork& work, CUevent event) { work.event = get<Event>(event); }
 
-void write(KernelWork& work, CUDA_KERNEL_NODE_PARAMS* params) {
+void write_params(KernelWork& work, CUDA_KERNEL_NODE_PARAMS* params) {
   work.pointers.clear();
   for (const Parameter& parameter : work.function->kernel->parameters)
     work.pointers.push_back(work.parameters.data() + parameter.offset);
@@ -93,18 +93,20 @@ void write(KernelWork& work, CUDA_KERNEL_NODE_PARAMS* params) {
              nullptr};
 }
 
-void write(KernelWork& work, CUDA_KERNEL_NODE_PARAMS_v1* params) {
+void write_params(KernelWork& work, CUDA_KERNEL_NODE_PARAMS_v1* params) {
   CUDA_KERNEL_NODE_PARAMS newer;
-  write(work, &newer);
+  write_params(work, &newer);
   *params = as_version<CUDA_KERNEL_NODE_PARAMS_v1>(newer);
 }
 
-void write(CopyWork& work, CUDA_MEMCPY3D* params) { *params = work.copy; }
-void write(SetWork& work, CUDA_MEMSET_NODE_PARAMS* params) { *params = work.set; }
-void write(HostWork& work, CUDA_HOST_NODE_PARAMS* params) { *params = {work.function, work.data}; }
-void write(ChildWork& work, CUgraph* graph) { *graph = work.graph->handle; }
-void write(RecordWork& work, CUevent* event) { *event = work.event->handle; }
-void write(WaitWork& work, CUevent* event) { *event = work.event->handle; }
+void write_params(CopyWork& work, CUDA_MEMCPY3D* params) { *params = work.copy; }
+void write_params(SetWork& work, CUDA_MEMSET_NODE_PARAMS* params) { *params = work.set; }
+void write_params(HostWork& work, CUDA_HOST_NODE_PARAMS* params) {
+  *params = {work.function, work.data};
+}
+void write_params(ChildWork& work, CUgraph* graph) { *graph = work.graph->handle; }
+void write_params(RecordWork& work, CUevent* event) { *event = work.event->handle; }
+void write_params(WaitWork& work, CUevent* event) { *event = work.event->handle; }
 
 Work any_work_from(const CUgraphNodeParams* params) {
   require(params != nullptr);

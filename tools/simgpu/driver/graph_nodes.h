@@ -15,36 +15,36 @@ std::vector<Node*> nodes_of(const Graph& graph, const CUgraphNode* handles, std:
 void require_plain(const CUgraphEdgeData* edges, std::size_t count);
 
 // What programs say of the work of a node. It is checked as the call that does the work would be.
-void read(KernelWork& work, const CUDA_KERNEL_NODE_PARAMS* params);
-void read(KernelWork& work, const CUDA_KERNEL_NODE_PARAMS_v1* params);
-void read(CopyWork& work, const CUDA_MEMCPY3D* params);
-void read(SetWork& work, const CUDA_MEMSET_NODE_PARAMS* params);
-void read(HostWork& work, const CUDA_HOST_NODE_PARAMS* params);
-void read(ChildWork& work, CUgraph graph);
-void read(RecordWork& work, CUevent event);
-void read(WaitWork& work, CUevent event);
-inline void read(EmptyWork&) {}
+void read_params(KernelWork& work, const CUDA_KERNEL_NODE_PARAMS* params);
+void read_params(KernelWork& work, const CUDA_KERNEL_NODE_PARAMS_v1* params);
+void read_params(CopyWork& work, const CUDA_MEMCPY3D* params);
+void read_params(SetWork& work, const CUDA_MEMSET_NODE_PARAMS* params);
+void read_params(HostWork& work, const CUDA_HOST_NODE_PARAMS* params);
+void read_params(ChildWork& work, CUgraph graph);
+void read_params(RecordWork& work, CUevent event);
+void read_params(WaitWork& work, CUevent event);
+inline void read_params(EmptyWork&) {}
 /// Of functions that name the context of the work.
 template <class Kind, class Params>
-void read(Kind& work, Params params, CUcontext context) {
+void read_params(Kind& work, Params params, CUcontext context) {
   get<Context>(context);
-  read(work, params);
+  read_params(work, params);
 }
 
 // What programs are told. Pointers are good while the node is there and is not changed.
-void write(KernelWork& work, CUDA_KERNEL_NODE_PARAMS* params);
-void write(KernelWork& work, CUDA_KERNEL_NODE_PARAMS_v1* params);
-void write(CopyWork& work, CUDA_MEMCPY3D* params);
-void write(SetWork& work, CUDA_MEMSET_NODE_PARAMS* params);
-void write(HostWork& work, CUDA_HOST_NODE_PARAMS* params);
-void write(ChildWork& work, CUgraph* graph);
-void write(RecordWork& work, CUevent* event);
-void write(WaitWork& work, CUevent* event);
+void write_params(KernelWork& work, CUDA_KERNEL_NODE_PARAMS* params);
+void write_params(KernelWork& work, CUDA_KERNEL_NODE_PARAMS_v1* params);
+void write_params(CopyWork& work, CUDA_MEMCPY3D* params);
+void write_params(SetWork& work, CUDA_MEMSET_NODE_PARAMS* params);
+void write_params(HostWork& work, CUDA_HOST_NODE_PARAMS* params);
+void write_params(ChildWork& work, CUgraph* graph);
+void write_params(RecordWork& work, CUevent* event);
+void write_params(WaitWork& work, CUevent* event);
 
 template <class Kind, class... Params>
 Kind work_from(Params... params) {
   Kind work{};
-  read(work, params...);
+  read_params(work, params...);
   return work;
 }
 /// Of cuGraphAddNode and its kin.
@@ -82,7 +82,7 @@ void add_node(CUgraphNode* node, CUgraph handle, const CUgraphNode* dependencies
 template <class Kind, class Params>
 void get_node(CUgraphNode node, Params* params) {
   require(params != nullptr);
-  write(work_as<Kind>(*get<Node>(node)), params);
+  write_params(work_as<Kind>(*get<Node>(node)), params);
 }
 
 template <class Kind, class Params>

@@ -52,14 +52,11 @@ class Table {
   /// \throws Refusal where there is none.
   std::shared_ptr<T> get(Handle handle) const {
     std::shared_ptr<T> object = find(handle);
-    if (!object)
-      refuse(T::identity.invalid, was_destroyed(handle) ? destroyed_text() : std::string());
-    return object;
-  }
-  bool was_destroyed(Handle handle) const {
+    if (object) return object;
     const std::uint64_t value = number(handle);
-    return (value & tag_bits) == tag && (value & ~tag_bits) >> 4 <= last_ && (value & 15) == 0 &&
-           value != tag && !objects_.contains(value);
+    const bool was_destroyed = value > tag && value <= (tag | last_ << 4) && value % 16 == 0;
+    refuse(T::identity.invalid,
+           was_destroyed ? std::string("the ") + T::identity.noun + " was destroyed" : "");
   }
   std::shared_ptr<T> remove(Handle handle) {
     std::shared_ptr<T> object = get(handle);
@@ -73,12 +70,8 @@ class Table {
   const Objects& objects() const { return objects_; }
 
  private:
-  static constexpr std::uint64_t tag_bits = 0xffff'0000'0000'0000u;
   static constexpr std::uint64_t tag = (0x5300 + T::identity.number) << 48;
   static std::uint64_t number(Handle handle) { return reinterpret_cast<std::uint64_t>(handle); }
-  static std::string destroyed_text() {
-    return std::string("the ") + T::identity.noun + " was destroyed";
-  }
 
   std::uint64_t last_ = 0;
   Objects objects_;

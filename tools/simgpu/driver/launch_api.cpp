@@ -83,7 +83,7 @@ void check_attribute(const KernelWork& work, const CUlaunchAttribute& attribute)
 
 KernelWork make_kernel_work(const std::shared_ptr<Function>& function,
                             const LaunchConfiguration& configuration, void** each, void** extra,
-                            std::vector<CUlaunchAttribute> attributes) {
+                            std::span<const CUlaunchAttribute> attributes) {
   const Kernel& kernel = *function->kernel;
   if (const auto refusal = simgpu::refuse(kernel, configuration, profile()))
     refuse(refusal->kind == LaunchRefusal::Kind::invalid_value ? CUDA_ERROR_INVALID_VALUE
@@ -96,9 +96,8 @@ KernelWork make_kernel_work(const std::shared_ptr<Function>& function,
                        "(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)",
                        kernel.name, configuration.dynamic_shared_bytes,
                        function->most_dynamic_shared));
-  KernelWork work{function, configuration, parameters_of(kernel, each, extra),
-                  std::move(attributes)};
-  for (const CUlaunchAttribute& attribute : work.attributes) check_attribute(work, attribute);
+  KernelWork work{function, configuration, parameters_of(kernel, each, extra)};
+  for (const CUlaunchAttribute& attribute : attributes) check_attribute(work, attribute);
   const auto context = function->context ? function->context : current_context();
   work.configuration.stack_bytes = context->limits[CU_LIMIT_STACK_SIZE];
   return work;
@@ -117,7 +116,7 @@ void cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** 
                                   {{config->gridDimX, config->gridDimY, config->gridDimZ},
                                    {config->blockDimX, config->blockDimY, config->blockDimZ},
                                    config->sharedMemBytes},
-                                  each, extra, {config->attrs, config->attrs + config->numAttrs}));
+                                  each, extra, {config->attrs, config->numAttrs}));
 }
 
 void cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

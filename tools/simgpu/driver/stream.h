@@ -39,9 +39,8 @@ struct Stream : Handled<CUstream> {
   unsigned flags = CU_STREAM_DEFAULT;
   int priority = 0;
   unsigned long long id = 0;
-  bool is_legacy = false;     ///< the default stream of the context
-  bool is_destroyed = false;  ///< what is left in its queue is still done
-  Origin maker;
+  bool is_legacy = false;                        ///< the default stream of the context
+  bool is_destroyed = false;                     ///< what is left in its queue is still done
   std::deque<std::shared_ptr<Operation>> queue;  ///< what is not done
   std::shared_ptr<Operation> last;               ///< that was added, done or not
   std::shared_ptr<Capture> capture;              ///< while it captures

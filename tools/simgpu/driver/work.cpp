@@ -37,7 +37,9 @@ void check(CUdeviceptr address, std::size_t bytes, const char* what) {
 Failure run(const CopyWork& work) {
   const CUDA_MEMCPY3D& copy = work.copy;
   CopySide from = source(copy), to = destination(copy);
-  if (work.staged) from.address = reinterpret_cast<std::uint64_t>(work.staged->data());
+  if (work.staged)
+    from = {false, reinterpret_cast<std::uint64_t>(work.staged->data()), copy.WidthInBytes,
+            copy.WidthInBytes * copy.Height};
   for (std::size_t z = 0; z < copy.Depth; ++z) {
     for (std::size_t y = 0; y < copy.Height; ++y) {
       const CUdeviceptr a = from.row(y, z), b = to.row(y, z);

@@ -30,14 +30,13 @@ struct KernelWork {
   std::shared_ptr<Function> function;
   LaunchConfiguration configuration;
   std::vector<std::byte> parameters;
-  std::vector<CUlaunchAttribute> attributes;
   std::vector<void*> pointers{};  ///< into the parameters, for programs that read them
 };
 /// Between host and device, or within either, in up to three dimensions.
 struct CopyWork {
   static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_MEMCPY, "copy"};
   CUDA_MEMCPY3D copy{};
-  /// What the program's pageable memory held when it asked for the copy.
+  /// What the program's pageable memory held when it asked for the copy, row after row.
   std::shared_ptr<std::vector<std::byte>> staged;
 };
 struct SetWork {
