@@ -210,6 +210,8 @@ TEST_CASE("simgpu driver: launch attributes are taken or refused") {
   attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   attribute.value.clusterDim = {2, 1, 1};
   CHECK(cuLaunchKernelEx(&config, other, nullptr, nullptr) == CUDA_ERROR_NOT_SUPPORTED);
+  attribute.value.clusterDim = {1 << 16, 1 << 16, 1};
+  CHECK(cuLaunchKernelEx(&config, other, nullptr, nullptr) == CUDA_ERROR_NOT_SUPPORTED);
   attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   attribute.value.cooperative = 1;
   CHECK(cuLaunchKernelEx(&config, other, nullptr, nullptr) == CUDA_SUCCESS);

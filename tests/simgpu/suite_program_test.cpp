@@ -235,8 +235,8 @@ std::vector<KernelRow> fault_rows() {
                 {"a call through a pointer to nothing", "thread (50, 0, 0)", "kernels.cu:"},
                 unwritten, 50),
       // Functions that never come back.
-      fault_row("chain", FaultKind::out_of_bounds, {"stack was full: 65536 bytes", "kernels.cu:"}, unwritten,
-                0),
+      fault_row("chain", FaultKind::out_of_bounds, {"stack was full: 65536 bytes", "kernels.cu:"},
+                unwritten, 0),
   };
 }
 

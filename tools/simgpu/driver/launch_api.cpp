@@ -71,7 +71,7 @@ void check_attribute(const KernelWork& work, const CUlaunchAttribute& attribute)
       if (value.cooperative != 0) check_cooperative(work);
       return;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-      if (value.clusterDim.x * value.clusterDim.y * value.clusterDim.z <= 1) return;
+      if (std::max({value.clusterDim.x, value.clusterDim.y, value.clusterDim.z}) <= 1) return;
       refuse(CUDA_ERROR_NOT_SUPPORTED, "the simulated GPU has no clusters of blocks");
     default:
       refuse(CUDA_ERROR_NOT_SUPPORTED,
