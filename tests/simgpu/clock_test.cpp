@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/simgpu/one_warp.h"
+#include "tools/simgpu/machine/fault.h"
 
 namespace simgpu {
 namespace {
@@ -19,8 +20,8 @@ constexpr Clock clocks[] = {{"clock64", "clock", "clock_hi"},
 
 /// What the active lanes read; it checks that they read the same, and the others nothing.
 template <class T>
-T read(OneWarp& warp, const HostIsa& isa, const std::string& type, const std::string& name,
-       std::uint32_t mask) {
+T read_clock(OneWarp& warp, const HostIsa& isa, const std::string& type, const std::string& name,
+             std::uint32_t mask) {
   const std::uint32_t to = warp.add<T>([](int) { return 99; });
   warp.set_active(mask);
   const std::string bits = std::to_string(8 * sizeof(T));
@@ -52,10 +53,10 @@ TEST_CASE("simgpu clocks: they run, and their halves belong together") {
     for (const Clock& clock : clocks)
       for (const std::string type : {"u", "s", "b"}) {
         OneWarp warp;
-        const U64 before = read<U64>(warp, isa, type, clock.whole, all_lanes);
-        const U64 low = read<std::uint32_t>(warp, isa, type, clock.low, 0x8000'0001);
-        const U64 high = read<std::uint32_t>(warp, isa, type, clock.high, 0x10);
-        const U64 after = read<U64>(warp, isa, type, clock.whole, 0xff00'0000);
+        const U64 before = read_clock<U64>(warp, isa, type, clock.whole, all_lanes);
+        const U64 low = read_clock<std::uint32_t>(warp, isa, type, clock.low, 0x8000'0001);
+        const U64 high = read_clock<std::uint32_t>(warp, isa, type, clock.high, 0x10);
+        const U64 after = read_clock<U64>(warp, isa, type, clock.whole, 0xff00'0000);
         CHECK(before <= after);
         const bool one_turn = before >> 32 == after >> 32;
         CHECK((one_turn ? high == before >> 32 : high - (before >> 32) <= 1));
@@ -67,7 +68,7 @@ TEST_CASE("simgpu clocks: a cycle is a nanosecond, and the global timer counts f
   const auto check = [](const char* name, auto now) {
     OneWarp warp;
     const std::chrono::nanoseconds before = now();
-    const auto in_warp = read<std::uint64_t>(warp, host_isas()[0], "u", name, all_lanes);
+    const auto in_warp = read_clock<std::uint64_t>(warp, host_isas()[0], "u", name, all_lanes);
     const std::chrono::nanoseconds after = now();
     CHECK(before.count() <= static_cast<std::int64_t>(in_warp));
     CHECK(static_cast<std::int64_t>(in_warp) <= after.count());

@@ -98,11 +98,11 @@ void check_set(const HostIsa& isa, const Opcode& opcode) {
 }  // namespace
 
 TEST_CASE("simgpu compare float: setp with every comparison, alone and combined") {
-  each_opcode("setp float", check_setp);
+  each_opcode("setp_float", check_setp);
 }
 
 TEST_CASE("simgpu compare float: set with every type of result") {
-  each_opcode("set float", check_set);
+  each_opcode("set_float", check_set);
 }
 
 TEST_CASE("simgpu compare float: a negated predicate is combined as its complement") {

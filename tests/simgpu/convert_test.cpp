@@ -210,24 +210,24 @@ void check_packed(const HostIsa& isa, const Opcode& opcode) {
 }  // namespace
 
 TEST_CASE("simgpu convert: integers to integers, in registers of every size") {
-  each_opcode("convert integer", check_integer);
+  each_opcode("convert_integer", check_integer);
   each_opcode("pack", check_pack);
 }
 
 TEST_CASE("simgpu convert: integers to floating point, in every rounding") {
-  each_opcode("convert from integer", check_from_integer);
+  each_opcode("convert_from_integer", check_from_integer);
 }
 
 TEST_CASE("simgpu convert: floating point to integers, in every rounding") {
-  each_opcode("convert to integer", check_to_integer);
+  each_opcode("convert_to_integer", check_to_integer);
 }
 
 TEST_CASE("simgpu convert: floating point to floating point") {
-  each_opcode("convert float", check_float_to_float);
+  each_opcode("convert_float", check_float_to_float);
 }
 
 TEST_CASE("simgpu convert: two numbers at once, tf32, and numbers of 8 bits") {
-  each_opcode("convert packed", check_packed);
+  each_opcode("convert_packed", check_packed);
 }
 
 TEST_CASE("simgpu convert: all f16 and bf16 to other formats and back") {

@@ -71,7 +71,7 @@ TEST_CASE("simgpu float: arithmetic is that of IEEE 754 in every rounding") {
 }
 
 TEST_CASE("simgpu float: abs, neg, copysign, min, max and testp") {
-  each_opcode("float sign", check_float);
+  each_opcode("float_sign", check_float);
 }
 
 TEST_CASE("simgpu float: what the ISA says in numbers") {

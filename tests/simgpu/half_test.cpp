@@ -48,7 +48,7 @@ void check_mixed(const HostIsa& isa, const Opcode& opcode) {
 
 TEST_CASE("simgpu half: arithmetic of f16 and bf16 is rounded once") {
   each_opcode("half", check_half);
-  each_opcode("half extreme", check_half);
+  each_opcode("half_extreme", check_half);
 }
 
 TEST_CASE("simgpu half: arithmetic of 16-bit numbers with f32") {

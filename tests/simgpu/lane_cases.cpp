@@ -1,6 +1,7 @@
 #include "tests/simgpu/lane_cases.h"
 
 #include <algorithm>
+#include <cstring>
 #include <sstream>
 
 namespace simgpu {

@@ -69,8 +69,8 @@ const Preset* preset_at(const Kernel& kernel, std::uint32_t offset) {
 
 TEST_CASE("simgpu load: the patterns of the table can be read") {
   for (const HostIsa& isa : host_isas())
-    for (FamilyList family = isa.families; family->first != nullptr; ++family)
-      for (const Opcode& opcode : std::span(family->first, family->count)) {
+    for (const Family& family : isa.families())
+      for (const Opcode& opcode : family.opcodes) {
         CAPTURE(opcode.name);
         CAPTURE(opcode.pattern);
         CHECK_NOTHROW(parse_pattern(opcode.pattern));

@@ -183,7 +183,7 @@ TEST_CASE("simgpu ldmatrix, stmatrix: rows of shared memory and fragments") {
   for (const HostIsa& isa : host_isas()) {
     CAPTURE(isa.name);
     int loads = 0, stores = 0, others = 0;
-    for (const Opcode& opcode : family_opcodes(isa, "ldmatrix")) {
+    for (const Opcode& opcode : family_opcodes(isa, "matrix_rows")) {
       CAPTURE(opcode.name);
       CAPTURE(opcode.pattern);
       CHECK(opcode.control == Control::together);
@@ -250,7 +250,7 @@ TEST_CASE("simgpu matrices: a generic address of a row that is not in shared mem
 
 TEST_CASE("simgpu matrices: every lane of the warp is needed") {
   for (const HostIsa& isa : host_isas())
-    for (const char* family : {"mma", "ldmatrix", "wmma.load", "wmma.mma"})
+    for (const char* family : {"mma", "matrix_rows", "wmma_memory", "wmma_mma"})
       for (const Opcode& opcode : family_opcodes(isa, family)) {
         OneWarp warp;
         const std::vector<std::uint32_t> operands(

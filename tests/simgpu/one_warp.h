@@ -119,8 +119,8 @@ class OneWarp {
 /// The entry of the table; the first of that name where no pattern is given.
 inline const Opcode& find_opcode(const HostIsa& isa, std::string_view name,
                                  std::string_view pattern = {}) {
-  for (FamilyList family = isa.families; family->first != nullptr; ++family)
-    for (const Opcode& opcode : std::span(family->first, family->count))
+  for (const Family& family : isa.families())
+    for (const Opcode& opcode : family.opcodes)
       if (opcode.name == name && (pattern.empty() || opcode.pattern == pattern)) return opcode;
   FAIL("no opcode ", name, " ", pattern);
   static const Opcode none;
@@ -129,8 +129,8 @@ inline const Opcode& find_opcode(const HostIsa& isa, std::string_view name,
 
 /// A family of opcodes, by the name it goes by.
 inline std::span<const Opcode> family_opcodes(const HostIsa& isa, std::string_view name) {
-  for (FamilyList family = isa.families; family->first != nullptr; ++family)
-    if (family->family == name) return std::span(family->first, family->count);
+  for (const Family& family : isa.families())
+    if (family.name == name) return family.opcodes;
   FAIL("no family ", name);
   return {};
 }

@@ -135,8 +135,8 @@ TEST_CASE("simgpu opcodes: words in an order that ptxas takes, too") {
 
 TEST_CASE("simgpu opcodes: those of the same words are one") {
   std::vector<std::string_view> names;
-  for (FamilyList family = host_isas().front().families; family->first != nullptr; ++family)
-    for (std::size_t k = 0; k < family->count; ++k) names.push_back(family->first[k].name);
+  for (const Family& family : host_isas().front().families())
+    for (const Opcode& opcode : family.opcodes) names.push_back(opcode.name);
   const WordOrder order(names);
   for (const std::string_view name : names) {
     CAPTURE(name);

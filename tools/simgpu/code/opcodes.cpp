@@ -16,12 +16,22 @@
 namespace simgpu {
 namespace {
 
-FamilyList families_here() {
+template <void (*add_opcodes)(OpcodeTable&)>
+const std::vector<Family>& families_of() {
+  static const OpcodeTable table = [] {
+    OpcodeTable made;
+    add_opcodes(made);
+    return made;
+  }();
+  return table.families();
+}
+
+const std::vector<Family>& families_here() {
   const std::vector<HostIsa> isas = host_isas();
   const std::string& asked = settings().cpu;
-  if (asked.empty()) return isas.back().families;
+  if (asked.empty()) return isas.back().families();
   for (const HostIsa& isa : isas)
-    if (isa.name == asked) return isa.families;
+    if (isa.name == asked) return isa.families();
   std::fprintf(stderr, "simgpu: SIMGPU_CPU=%s: this machine or build has no such instructions\n",
                asked.c_str());
   std::abort();
@@ -31,16 +41,15 @@ using Table = std::unordered_map<std::string_view, std::vector<Opcode>>;
 
 WordOrder make_order() {
   std::vector<std::string_view> names;
-  for (FamilyList family = families_here(); family->first != nullptr; ++family)
-    for (std::size_t i = 0; i < family->count; ++i) names.push_back(family->first[i].name);
+  for (const Family& family : families_here())
+    for (const Opcode& opcode : family.opcodes) names.push_back(opcode.name);
   return WordOrder(names);
 }
 
 Table make_table() {
   Table table;
-  for (FamilyList family = families_here(); family->first != nullptr; ++family)
-    for (std::size_t i = 0; i < family->count; ++i)
-      table[family->first[i].name].push_back(family->first[i]);
+  for (const Family& family : families_here())
+    for (const Opcode& opcode : family.opcodes) table[opcode.name].push_back(opcode);
   return table;
 }
 
@@ -55,10 +64,28 @@ bool has_avx2() {
 
 }  // namespace
 
+void OpcodeTable::begin(const char* family) { families_.push_back({family, {}}); }
+
+void OpcodeTable::add(Parts name, Parts pattern, Execute all, Execute some, Control control,
+                      std::uint8_t members) {
+  families_.back().opcodes.push_back({keep(name), keep(pattern), all, some, control, members});
+}
+
+void OpcodeTable::add(Parts name, Parts pattern, Execute run, Control control,
+                      std::uint8_t members) {
+  add(name, pattern, run, run, control, members);
+}
+
+std::string_view OpcodeTable::keep(Parts parts) {
+  std::string text;
+  for (const char* part : parts) text += part;
+  return *texts_.insert(std::move(text)).first;
+}
+
 std::vector<HostIsa> host_isas() {
-  std::vector<HostIsa> isas = {{"portable", portable::families()}};
+  std::vector<HostIsa> isas = {{"portable", families_of<portable::add_opcodes>}};
 #ifdef SIMGPU_WITH_AVX2
-  if (has_avx2()) isas.push_back({"avx2", avx2::families()});
+  if (has_avx2()) isas.push_back({"avx2", families_of<avx2::add_opcodes>});
 #endif
   return isas;
 }

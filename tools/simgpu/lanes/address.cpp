@@ -1,12 +1,11 @@
-#include "tools/simgpu/lanes/apply.h"
+#include "tools/simgpu/lanes/lanes.h"
 
 // Addresses of spaces and generic ones: PTX ISA 9.7.9.20 (isspacep) and 9.7.9.21 (cvta). A generic
 // address is one of the host, and so is one in global, local or constant memory; one in shared
 // memory is an offset into that of the block, one of a parameter an offset among the launch's.
 // Shared memory of a cluster is that of the block: clusters have one block.
 
-namespace simgpu {
-namespace SIMGPU_ISA {
+namespace simgpu::SIMGPU_ISA {
 namespace {
 
 enum class Window { shared, local, parameters };
@@ -27,20 +26,12 @@ Range range(const Warp& w) {
   return {reinterpret_cast<u64>(block.local), threads * grid.kernel->local_bytes};
 }
 
-struct Same {
-  static u64 of(u64 a) { return a; }
-};
-template <bool all, Window window>
-void to_generic(Warp& w, const Instruction& i) {
+/// a plus the base of the window, or minus it.
+template <bool all, Window window, auto f>
+void convert(Warp& w, const Instruction& i) {
   const u64* a = lanes<u64>(w, i, 1);
   const u64 base = range<window>(w).base;
-  write<all>(w, lanes<u64>(w, i, 0), [&](int lane) { return a[lane] + base; });
-}
-template <bool all, Window window>
-void from_generic(Warp& w, const Instruction& i) {
-  const u64* a = lanes<u64>(w, i, 1);
-  const u64 base = range<window>(w).base;
-  write<all>(w, lanes<u64>(w, i, 0), [&](int lane) { return a[lane] - base; });
+  write<all>(w, lanes<u64>(w, i, 0), [&](int lane) { return f(a[lane], base); });
 }
 
 template <bool all, Window window>
@@ -59,30 +50,23 @@ void is_in_global(Warp& w, const Instruction& i) {
                        }));
 }
 
-#define UNCHANGED(space)                                           \
-  SIMGPU_ROW("cvta" space ".u64", "d8 s8", unary, u64, u64, Same), \
-      SIMGPU_ROW("cvta.to" space ".u64", "d8 s8", unary, u64, u64, Same)
-#define WINDOW(space, window)                                            \
-  SIMGPU_ROW("cvta" space ".u64", "d8 s8", to_generic, window),          \
-      SIMGPU_ROW("cvta.to" space ".u64", "d8 s8", from_generic, window), \
-      SIMGPU_ROW("isspacep" space, "dp s8", is_in, window)
-
-constexpr Opcode table[] = {
-    UNCHANGED(".const"),
-    UNCHANGED(".global"),
-    UNCHANGED(".local"),
-    WINDOW(".shared", Window::shared),
-    WINDOW(".shared::cta", Window::shared),
-    WINDOW(".shared::cluster", Window::shared),
-    WINDOW(".param", Window::parameters),
-    WINDOW(".param::entry", Window::parameters),
-    SIMGPU_ROW("isspacep.local", "dp s8", is_in, Window::local),
-    {"isspacep.global", "dp s8", &is_in_global<true>, &is_in_global<false>},
-};
-
 }  // namespace
 
-OpcodeList address_opcodes() { return {table, sizeof table / sizeof *table, "address"}; }
+void address_opcodes(OpcodeTable& table) {
+  for (const char* space : {".const", ".global", ".local"})
+    for (const char* to : {"", ".to"})
+      add_lanes<[](u64 a) { return a; }, u64, u64>(table, {"cvta", to, space, ".u64"});
+  const auto add = [&]<Window window>(const char* space) {
+    table.add({"cvta", space, ".u64"}, {"d8 s8"}, SIMGPU_BOTH(convert, window, plus));
+    table.add({"cvta.to", space, ".u64"}, {"d8 s8"}, SIMGPU_BOTH(convert, window, minus));
+    table.add({"isspacep", space}, {"dp s8"}, SIMGPU_BOTH(is_in, window));
+  };
+  for (const char* space : {".shared", ".shared::cta", ".shared::cluster"})
+    add.template operator()<Window::shared>(space);
+  for (const char* space : {".param", ".param::entry"})
+    add.template operator()<Window::parameters>(space);
+  table.add({"isspacep.local"}, {"dp s8"}, SIMGPU_BOTH(is_in, Window::local));
+  table.add({"isspacep.global"}, {"dp s8"}, SIMGPU_BOTH(is_in_global));
+}
 
-}  // namespace SIMGPU_ISA
-}  // namespace simgpu
+}  // namespace simgpu::SIMGPU_ISA

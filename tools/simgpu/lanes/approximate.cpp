@@ -12,39 +12,33 @@ namespace {
 /// The distance of numbers of a format near a value.
 template <class F>
 double unit(double value) {
-  const std::uint64_t exponent = bits_as<std::uint64_t>(value) & Double::infinity;
-  const auto below = static_cast<std::uint64_t>(F::mantissa_bits) << Double::mantissa_bits;
+  const u64 exponent = bits_as<u64>(value) & Double::infinity;
+  const auto below = static_cast<u64>(F::mantissa_bits) << Double::mantissa_bits;
   const double found = exponent > below ? bits_as<double>(exponent - below) : 0;
   // Of subnormal numbers: no operand here is of a format with more exponents than f32.
   const double least = 0x1p-149;
   return found > least ? found : least;
 }
 
-// Each function has `nearest`, what it gives; `value`, which is that before it is rounded, and
-// `bound`, how far a result may be from the value.
+// Each function has a number for the seed; `value`, what it is before it is rounded; `bound`, how
+// far a result may be from that; and `nearest` where that is the nearest float by another way than
+// rounding the value.
 
 struct Exp2 {
-  static constexpr std::uint64_t id = 1;
+  static constexpr u64 id = 1;
   SIMGPU_INLINE static double value(float a) { return exp2_to_odd(a); }
-  template <class F>
-  SIMGPU_INLINE static typename F::Word nearest(float a) {
-    return a != a ? F::nan : round_to<F>(exp2_to_odd(a));
-  }
   template <class F>
   static double bound(double value, float) {
     if constexpr (F::bits == 32) return 2 * unit<F>(value);
     // 2^-9.9 and 2^-7, relative.
-    else return value * (F::bias == Half::bias ? 0x1.125fbep-10 : 0x1p-7);
+    else return value * (is_brain<F> ? 0x1p-7 : 0x1.125fbep-10);
   }
 };
 
 struct Reciprocal32 {
-  static constexpr std::uint64_t id = 2;
+  static constexpr u64 id = 2;
   static double value(float a) { return 1 / static_cast<double>(a); }
-  template <class F>
-  SIMGPU_INLINE static std::uint32_t nearest(float a) {
-    return bits_as<std::uint32_t>(1 / a);
-  }
+  SIMGPU_INLINE static float nearest(float a) { return 1 / a; }
   template <class F>
   static double bound(double value, float) {
     return unit<F>(value);
@@ -52,12 +46,9 @@ struct Reciprocal32 {
 };
 
 struct SquareRoot32 {
-  static constexpr std::uint64_t id = 3;
+  static constexpr u64 id = 3;
   static double value(float a) { return __builtin_sqrt(static_cast<double>(a)); }
-  template <class F>
-  SIMGPU_INLINE static std::uint32_t nearest(float a) {
-    return bits_as<std::uint32_t>(__builtin_sqrtf(a));
-  }
+  SIMGPU_INLINE static float nearest(float a) { return __builtin_sqrtf(a); }
   template <class F>
   static double bound(double value, float) {
     return value * 0x1p-23;
@@ -67,87 +58,67 @@ struct SquareRoot32 {
 /// In double, with an error of 2^-52 of it. The suite `exhaustive` shows that no float has a result
 /// that is as near to a tie.
 struct ReciprocalRoot {
-  static constexpr std::uint64_t id = 4;
+  static constexpr u64 id = 4;
   SIMGPU_INLINE static double value(float a) { return 1 / __builtin_sqrt(static_cast<double>(a)); }
-  template <class F>
-  SIMGPU_INLINE static std::uint32_t nearest(float a) {
-    return bits_as<std::uint32_t>(static_cast<float>(value(a)));
-  }
   template <class F>
   static double bound(double value, float) {
     return value * 0x1.125fbep-23;  // 2^-22.9
   }
 };
 
-struct Log2 {
-  static constexpr std::uint64_t id = 5;
-  static double value(float a) { return __builtin_log2(static_cast<double>(a)); }
-  template <class F>
-  static std::uint32_t nearest(float a) {
-    return bits_as<std::uint32_t>(nearest_float(value(a), [&] { return __builtin_log2l(a); }));
+/// A function that the C library has, in double and in long double.
+template <u64 number, auto in_double, auto in_long_double>
+struct OfLibrary {
+  static constexpr u64 id = number;
+  static double value(float a) { return in_double(static_cast<double>(a)); }
+  static float nearest(float a) {
+    return nearest_float(value(a), [&] { return in_long_double(a); });
   }
+};
+
+struct Log2 : OfLibrary<5, [](double a) { return __builtin_log2(a); },
+                        [](long double a) { return __builtin_log2l(a); }> {
   template <class F>
   static double bound(double value, float a) {
     return a > 0.5f && a < 2.0f ? 0x1p-22 : __builtin_fabs(value) * 0x1p-22;
   }
 };
 
-/// Of sin and cos: 2^-20.5 to two pi, 2^-14.7 to a hundred pi; beyond, nothing is documented.
-double bound_of_wave(float a) {
-  return __builtin_fabsf(a) <= 6.283185f ? 0x1.6a09e6p-21 : 0x1.3b2c47p-15;
-}
-
-struct Sine {
-  static constexpr std::uint64_t id = 6;
-  static double value(float a) { return __builtin_sin(static_cast<double>(a)); }
-  template <class F>
-  static std::uint32_t nearest(float a) {
-    return bits_as<std::uint32_t>(nearest_float(value(a), [&] { return __builtin_sinl(a); }));
-  }
+/// sin and cos are off by 2^-20.5 to two pi, 2^-14.7 to a hundred pi; beyond, nothing is
+/// documented.
+template <class Function>
+struct Wave : Function {
   template <class F>
   static double bound(double, float a) {
-    return bound_of_wave(a);
+    return __builtin_fabsf(a) <= 6.283185f ? 0x1.6a09e6p-21 : 0x1.3b2c47p-15;
   }
 };
+using Sine = Wave<OfLibrary<6, [](double a) { return __builtin_sin(a); },
+                            [](long double a) { return __builtin_sinl(a); }>>;
+using Cosine = Wave<OfLibrary<7, [](double a) { return __builtin_cos(a); },
+                              [](long double a) { return __builtin_cosl(a); }>>;
 
-struct Cosine {
-  static constexpr std::uint64_t id = 7;
-  static double value(float a) { return __builtin_cos(static_cast<double>(a)); }
-  template <class F>
-  static std::uint32_t nearest(float a) {
-    return bits_as<std::uint32_t>(nearest_float(value(a), [&] { return __builtin_cosl(a); }));
-  }
-  template <class F>
-  static double bound(double, float a) {
-    return bound_of_wave(a);
-  }
-};
-
-struct HyperbolicTangent {
-  static constexpr std::uint64_t id = 8;
-  static double value(float a) { return __builtin_tanh(static_cast<double>(a)); }
-  template <class F>
-  static typename F::Word nearest(float a) {
-    if constexpr (F::bits == 32)
-      return bits_as<std::uint32_t>(nearest_float(value(a), [&] { return __builtin_tanhl(a); }));
-    // All 2^16 results are held against long double by a test.
-    else return round_to<F>(value(a));
-  }
+struct HyperbolicTangent : OfLibrary<8, [](double a) { return __builtin_tanh(a); },
+                                     [](long double a) { return __builtin_tanhl(a); }> {
   template <class F>
   static double bound(double value, float) {
-    if constexpr (F::bits == 32) return __builtin_fabs(value) * 0x1p-11;
-    // 2^-10.987 and 2^-8, absolute.
-    else return F::bias == Half::bias ? 0x1.025135p-11 : 0x1p-8;
+    return __builtin_fabs(value) * 0x1p-11;
+  }
+};
+/// In 16 bits; a test holds all 2^16 results against long double.
+struct HyperbolicTangent16 {
+  static constexpr u64 id = HyperbolicTangent::id;
+  static double value(float a) { return HyperbolicTangent::value(a); }
+  template <class F>
+  static double bound(double, float) {
+    return is_brain<F> ? 0x1p-8 : 0x1.025135p-11;  // 2^-8 and 2^-10.987, absolute
   }
 };
 
 struct DivideFull {
-  static constexpr std::uint64_t id = 9;
+  static constexpr u64 id = 9;
   static double value(float a, float b) { return static_cast<double>(a) / static_cast<double>(b); }
-  template <class F>
-  SIMGPU_INLINE static std::uint32_t nearest(float a, float b) {
-    return bits_as<std::uint32_t>(a / b);
-  }
+  SIMGPU_INLINE static float nearest(float a, float b) { return a / b; }
   template <class F>
   static double bound(double value, float, float) {
     return 2 * unit<F>(value);
@@ -156,27 +127,31 @@ struct DivideFull {
 
 /// Where |b| is above 2^126 it is a product with zero.
 struct DivideApproximately : DivideFull {
-  static constexpr std::uint64_t id = 10;
-  template <class F>
-  SIMGPU_INLINE static std::uint32_t nearest(float a, float b) {
-    const std::uint32_t word = bits_as<std::uint32_t>(b), magnitude = word & ~Single::sign;
+  static constexpr u64 id = 10;
+  SIMGPU_INLINE static float nearest(float a, float b) {
+    const u32 word = bits_as<u32>(b), magnitude = word & ~Single::sign;
     const float product = a * bits_as<float>(word & Single::sign);
     const bool is_great = magnitude > 0x7e80'0000u && magnitude < Single::infinity;
-    return bits_as<std::uint32_t>(is_great ? product : a / b);
+    return is_great ? product : a / b;
   }
 };
 
+template <class Function, class... Numbers>
+SIMGPU_INLINE auto nearest_or_value(Numbers... numbers) {
+  if constexpr (requires { Function::nearest(numbers...); }) return Function::nearest(numbers...);
+  else return Function::value(numbers...);
+}
 template <class F, class Function, bool flushes>
 struct Nearest {
   template <class... Words>
-  SIMGPU_INLINE static typename F::Word apply(Words... words) {
+  SIMGPU_INLINE constexpr typename F::Word operator()(Words... words) const {
     return finish<F, flushes, Clamp::none>(
-        Function::template nearest<F>(F::number(flush<F, flushes>(words))...));
+        round_to<F>(nearest_or_value<Function>(F::number(flush<F, flushes>(words))...)));
   }
 };
 
 /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
-std::uint64_t mixed(std::uint64_t word) {
+u64 mixed(u64 word) {
   word += 0x9e37'79b9'7f4a'7c15ull;
   word = (word ^ word >> 30) * 0xbf58'476d'1ce4'e5b9ull;
   word = (word ^ word >> 27) * 0x94d0'49bb'1331'11ebull;
@@ -184,25 +159,21 @@ std::uint64_t mixed(std::uint64_t word) {
 }
 
 /// From -1 to 1.
-double drawn(std::uint64_t mixed_word) {
-  return static_cast<double>(static_cast<std::int64_t>(mixed_word)) * 0x1p-63;
-}
+double drawn(u64 mixed_word) { return static_cast<double>(static_cast<s64>(mixed_word)) * 0x1p-63; }
 
 template <class F, class Function, bool flushes>
 struct Moved {
-  std::uint64_t seed;
-
   static bool is_special(typename F::Word word) {
     const typename F::Word magnitude = word & ~F::sign;
     return magnitude == 0 || magnitude >= F::infinity;
   }
   template <class... Words>
-  typename F::Word apply(Words... words) const {
-    const auto nearest = Nearest<F, Function, flushes>::apply(words...);
+  typename F::Word operator()(Words... words) const {
+    const auto nearest = Nearest<F, Function, flushes>{}(words...);
     if (is_special(nearest) || (is_special(flush<F, flushes>(words)) || ...)) return nearest;
     const double value = Function::value(F::number(flush<F, flushes>(words))...);
     const double bound = Function::template bound<F>(value, F::number(flush<F, flushes>(words))...);
-    std::uint64_t random = mixed(seed ^ Function::id);
+    u64 random = mixed(*perturbation() ^ Function::id);
     ((random = mixed(random ^ words)), ...);
     const auto moved = finish<F, flushes, Clamp::none>(round_to<F>(value + bound * drawn(random)));
     const double error = __builtin_fabs(static_cast<double>(F::number(moved)) - value);
@@ -210,88 +181,81 @@ struct Moved {
   }
 };
 
-template <bool all, class F, int numbers, class Function, bool flushes, int... operand>
+/// Of each number that a register P has.
+template <bool all, class F, class P, class Function, bool flushes, class... Lanes>
 void approximate(Warp& w, const Instruction& i) {
-  const std::uint64_t* seed = perturbation();
-  if (seed == nullptr)
-    apply_each<all, F, numbers, operand...>(w, i, Nearest<F, Function, flushes>{});
-  else apply_each<false, F, numbers, operand...>(w, i, Moved<F, Function, flushes>{*seed});
+  using Lane = typename P::Lane;
+  if (perturbation() == nullptr)
+    compute<all, OfEach<P, Nearest<F, Function, flushes>{}>{}, Lane, Lanes...>(w, i);
+  else compute<false, OfEach<P, Moved<F, Function, flushes>{}>{}, Lane, Lanes...>(w, i);
 }
 
 /// The high half of a double, or all of it; nothing says how far it is off, so it is moved by one
 /// of the last place.
-enum class Wide : std::uint8_t { reciprocal, reciprocal_root, whole_reciprocal_root };
+enum class Wide : u8 { reciprocal, reciprocal_root, whole_reciprocal_root };
 
 template <Wide wide>
 void approximate_double(Warp& w, const Instruction& i) {
-  const std::uint64_t* seed = perturbation();
-  const auto* from = lanes<std::uint64_t>(w, i, 1);
+  const u64* seed = perturbation();
+  const auto* from = lanes<u64>(w, i, 1);
   constexpr bool whole = wide == Wide::whole_reciprocal_root;
-  constexpr std::uint64_t place = whole ? 1 : std::uint64_t{1} << 32;
-  write<false>(w, lanes<std::uint64_t>(w, i, 0), [&](int lane) {
+  constexpr u64 place = whole ? 1 : u64{1} << 32;
+  write<false>(w, lanes<u64>(w, i, 0), [&](int lane) {
     const double number = from_high_word(from[lane]);
-    std::uint64_t made = 0;
-    if constexpr (whole)
-      made = bits_as<std::uint64_t>(nearest_reciprocal_root(Double::number(from[lane])));
+    u64 made = 0;
+    if constexpr (whole) made = bits_as<u64>(nearest_reciprocal_root(Double::number(from[lane])));
     else if constexpr (wide == Wide::reciprocal) made = high_word(1 / number);
     else made = high_word(1 / __builtin_sqrt(number));
-    const std::uint64_t magnitude = made & ~Double::sign;
+    const u64 magnitude = made & ~Double::sign;
     if (seed == nullptr || magnitude == 0 || magnitude >= Double::infinity) return made;
-    const std::uint64_t random =
-        mixed(mixed(*seed ^ static_cast<std::uint64_t>(wide)) ^ from[lane]);
+    const u64 random = mixed(mixed(*seed ^ static_cast<u64>(wide)) ^ from[lane]);
     return made + (random % 3) * place - place;
   });
 }
 
-template <class Function, Text name, std::size_t capacity>
-constexpr void add_single(OpcodeTable<capacity>& table) {
-  each_flag([&]<bool flushes>() {
-    table.template add<name, when(flushes, ".ftz"), ".f32">(
-        "d4 s4", SIMGPU_BOTH(approximate, Single, 1, Function, flushes, 1));
+template <class F, class P, class Function, bool flushes, class... Lanes>
+void add(OpcodeTable& table, Parts name) {
+  table.add(name, {written<typename P::Lane>, read<Lanes>...},
+            SIMGPU_BOTH(approximate, F, P, Function, flushes, Lanes...));
+}
+
+/// Of one or two numbers of f32.
+template <class Function, class... Lanes>
+void add_single(OpcodeTable& table, const char* name) {
+  add<Single, Single, Function, false, Lanes...>(table, {name, ".f32"});
+  add<Single, Single, Function, true, Lanes...>(table, {name, ".ftz.f32"});
+}
+
+template <class F, class Function, bool flushes = false>
+void add_half(OpcodeTable& table, const char* name) {
+  each_type<F, Pair<F>>([&]<class P>() {
+    add<F, P, Function, flushes, typename P::Lane>(table, {name, ".", P::name});
   });
 }
-
-template <class Function, Text name, std::size_t capacity>
-constexpr void add_division(OpcodeTable<capacity>& table) {
-  each_flag([&]<bool flushes>() {
-    table.template add<name, when(flushes, ".ftz"), ".f32">(
-        "d4 s4 s4", SIMGPU_BOTH(approximate, Single, 1, Function, flushes, 1, 2));
-  });
-}
-
-template <class F, class Function, bool flushes, Text name, std::size_t capacity>
-constexpr void add_half(OpcodeTable<capacity>& table) {
-  table.template add<name>("d2 s2", SIMGPU_BOTH(approximate, F, 1, Function, flushes, 1));
-  table.template add<name, "x2">("d4 s4", SIMGPU_BOTH(approximate, F, 2, Function, flushes, 1));
-}
-
-constexpr auto table = [] {
-  OpcodeTable<32> made;
-  add_single<Exp2, "ex2.approx">(made);
-  add_single<Log2, "lg2.approx">(made);
-  add_single<Sine, "sin.approx">(made);
-  add_single<Cosine, "cos.approx">(made);
-  add_single<Reciprocal32, "rcp.approx">(made);
-  add_single<SquareRoot32, "sqrt.approx">(made);
-  add_single<ReciprocalRoot, "rsqrt.approx">(made);
-  add_division<DivideApproximately, "div.approx">(made);
-  add_division<DivideFull, "div.full">(made);
-  made.add<"tanh.approx.f32">("d4 s4",
-                              SIMGPU_BOTH(approximate, Single, 1, HyperbolicTangent, false, 1));
-  add_half<Half, HyperbolicTangent, false, "tanh.approx.f16">(made);
-  add_half<Brain, HyperbolicTangent, false, "tanh.approx.bf16">(made);
-  add_half<Half, Exp2, false, "ex2.approx.f16">(made);
-  add_half<Brain, Exp2, true, "ex2.approx.ftz.bf16">(made);
-  made.add<"rcp.approx.ftz.f64">("d8 s8", SIMGPU_EITHER(&approximate_double<Wide::reciprocal>));
-  made.add<"rsqrt.approx.ftz.f64">("d8 s8",
-                                   SIMGPU_EITHER(&approximate_double<Wide::reciprocal_root>));
-  made.add<"rsqrt.approx.f64">("d8 s8",
-                               SIMGPU_EITHER(&approximate_double<Wide::whole_reciprocal_root>));
-  return made;
-}();
 
 }  // namespace
 
-OpcodeList approximate_opcodes() { return table.list("approximate"); }
+void approximate_opcodes(OpcodeTable& table) {
+  add_single<Exp2, u32>(table, "ex2.approx");
+  add_single<Log2, u32>(table, "lg2.approx");
+  add_single<Sine, u32>(table, "sin.approx");
+  add_single<Cosine, u32>(table, "cos.approx");
+  add_single<Reciprocal32, u32>(table, "rcp.approx");
+  add_single<SquareRoot32, u32>(table, "sqrt.approx");
+  add_single<ReciprocalRoot, u32>(table, "rsqrt.approx");
+  add_single<DivideApproximately, u32, u32>(table, "div.approx");
+  add_single<DivideFull, u32, u32>(table, "div.full");
+  add<Single, Single, HyperbolicTangent, false, u32>(table, {"tanh.approx.f32"});
+  add_half<Half, HyperbolicTangent16>(table, "tanh.approx");
+  add_half<Brain, HyperbolicTangent16>(table, "tanh.approx");
+  add_half<Half, Exp2>(table, "ex2.approx");
+  add_half<Brain, Exp2, true>(table, "ex2.approx.ftz");
+  const auto add_double = [&]<Wide wide>(const char* name) {
+    table.add({name, ".f64"}, {"d8 s8"}, &approximate_double<wide>);
+  };
+  add_double.template operator()<Wide::reciprocal>("rcp.approx.ftz");
+  add_double.template operator()<Wide::reciprocal_root>("rsqrt.approx.ftz");
+  add_double.template operator()<Wide::whole_reciprocal_root>("rsqrt.approx");
+}
 
 }  // namespace simgpu::SIMGPU_ISA

@@ -30,7 +30,7 @@ SIMGPU_INLINE double exp2_to_odd(float x) {
   const float inside = above < 130.0f ? above : 130.0f;
   const double exact = static_cast<double>(inside);
   const double nearest = __builtin_rint(exact * 16);
-  const auto steps = static_cast<std::int32_t>(nearest);
+  const auto steps = static_cast<s32>(nearest);
   const double t = exact - nearest * 0x1p-4;  // at most 1/32
   // The series of 2^t - 1: ln(2)^k / k!. The ninth term is below 2^-68.
   double sum = 0x1.62c0223a5c824p-20;
@@ -43,9 +43,8 @@ SIMGPU_INLINE double exp2_to_odd(float x) {
   sum = sum * t + 0x1.62e42fefa39efp-1;
   const double power = sixteenths[steps & 15], lack = sixteenths_lack[steps & 15];
   const double made = sum_to_odd<Double>(power, lack + power * (sum * t));
-  const auto exponent = static_cast<std::uint64_t>(std::int64_t{steps >> 4})
-                        << Double::mantissa_bits;
-  return bits_as<double>(bits_as<std::uint64_t>(made) + exponent);
+  const auto exponent = static_cast<u64>(s64{steps >> 4}) << Double::mantissa_bits;
+  return x != x ? static_cast<double>(x) : bits_as<double>(bits_as<u64>(made) + exponent);
 }
 
 /// The nearest float to a value of which a double is near: at most 4 units of its last place away,
@@ -69,13 +68,13 @@ SIMGPU_INLINE double nearest_reciprocal_root(double a) {
 
 /// The high 32 bits of a double, to which it is rounded; a NaN is canonical, and what is subnormal
 /// becomes zero: results of rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64.
-SIMGPU_INLINE std::uint64_t high_word(double number) {
-  const auto word = bits_as<std::uint64_t>(number);
-  const std::uint64_t rounded = (word + 0x7fff'ffffu + (word >> 32 & 1u)) & ~0xffff'ffffull;
+SIMGPU_INLINE u64 high_word(double number) {
+  const auto word = bits_as<u64>(number);
+  const u64 rounded = (word + 0x7fff'ffffu + (word >> 32 & 1u)) & ~0xffff'ffffull;
   return Double::is_nan(word) ? 0x7fff'ffff'0000'0000ull : flush<Double, true>(rounded);
 }
 /// The operand of those.
-SIMGPU_INLINE double from_high_word(std::uint64_t word) {
+SIMGPU_INLINE double from_high_word(u64 word) {
   return bits_as<double>(flush<Double, true>(word & ~0xffff'ffffull));
 }
 

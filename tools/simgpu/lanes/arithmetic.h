@@ -6,53 +6,18 @@
 #include <cfenv>
 
 #include "tools/simgpu/lanes/formats.h"
-#include "tools/simgpu/lanes/opcode_table.h"
 
 namespace simgpu::SIMGPU_ISA {
 
-struct Add {
-  template <class F, class N>
-  SIMGPU_INLINE static auto apply(N a, N b) {
-    return a + b;
-  }
+inline constexpr auto divide = [](auto a, auto b) { return a / b; };
+inline constexpr auto reciprocal = [](auto a) { return 1 / a; };
+inline constexpr auto square_root = []<class N>(N a) {
+  if constexpr (sizeof(N) == 8) return __builtin_sqrt(a);
+  else return __builtin_sqrtf(a);
 };
-struct Subtract {
-  template <class F, class N>
-  SIMGPU_INLINE static auto apply(N a, N b) {
-    return a - b;
-  }
-};
-struct Multiply {
-  template <class F, class N>
-  SIMGPU_INLINE static auto apply(N a, N b) {
-    return a * b;
-  }
-};
-struct Divide {
-  template <class F, class N>
-  SIMGPU_INLINE static auto apply(N a, N b) {
-    return a / b;
-  }
-};
-struct Reciprocal {
-  template <class F, class N>
-  SIMGPU_INLINE static auto apply(N a) {
-    return 1 / a;
-  }
-};
-struct SquareRoot {
-  template <class F, class N>
-  SIMGPU_INLINE static auto apply(N a) {
-    if constexpr (F::bits == 64) return __builtin_sqrt(a);
-    else return __builtin_sqrtf(a);
-  }
-};
-struct MultiplyAdd {
-  template <class F, class N>
-  SIMGPU_INLINE static auto apply(N a, N b, N c) {
-    return multiply_add<F>(a, b, c);
-  }
-};
+template <class F>
+inline constexpr auto fused =
+    [](auto a, auto b, auto c) SIMGPU_LAMBDA { return multiply_add<F>(a, b, c); };
 
 /// The rounding of the host while it lives. Nothing moves across: setting it is a call of a
 /// library, which might read and write the registers of a warp, and arithmetic stands between loads
@@ -78,108 +43,76 @@ class HostRounding {
 /// 30(3), 1995. That is of normal numbers. Below them sums are exact, and products of f16 in float.
 /// A product of bf16 has 16 bits: from 2^-134 on, half of the least bf16, a float holds it; a
 /// smaller one becomes at most 2^-134, which is a tie that goes to zero, where it belongs.
-template <class F, class Operation, Rounding host, bool flushes, Clamp clamp>
-struct Arithmetic {
-  using Word = typename F::Word;
-  static constexpr Rounding rounding = host;
+template <class F, auto operation, bool flushes = false, Clamp clamp = Clamp::none>
+inline constexpr auto rounded = [](auto... words) SIMGPU_LAMBDA {
+  return finish<F, flushes, clamp>(round_to<F>(operation(F::number(flush<F, flushes>(words))...)));
+};
 
-  template <class... Words>
-  SIMGPU_INLINE static Word apply(Words... words) {
-    return finish<F, flushes, clamp>(
-        round_to<F>(Operation::template apply<F>(F::number(flush<F, flushes>(words))...)));
+/// f of each number that a register holds.
+template <class P, auto f>
+struct OfEach {
+  template <class... Lanes>
+  SIMGPU_INLINE constexpr auto operator()(Lanes... lanes) const {
+    return static_cast<typename P::Lane>(f(typename P::Word{lanes}...));
+  }
+};
+template <class F, auto f>
+struct OfEach<Pair<F>, f> {
+  template <class... Lanes>
+  SIMGPU_INLINE constexpr auto operator()(Lanes... lanes) const {
+    using Lane = typename Pair<F>::Lane;
+    using Word = typename F::Word;
+    constexpr Lane low_bits = (Lane{1} << F::bits) - 1;
+    const Lane low{f(static_cast<Word>(lanes & low_bits)...)};
+    const Lane high{f(static_cast<Word>(lanes >> F::bits)...)};
+    return low | high << F::bits;
   }
 };
 
-/// The register of one number, or of two (f16x2, bf16x2, f32x2).
-template <int bits>
-struct RegisterOf;
-template <>
-struct RegisterOf<16> {
-  using Lane = std::uint16_t;
-};
-template <>
-struct RegisterOf<32> {
-  using Lane = std::uint32_t;
-};
-template <>
-struct RegisterOf<64> {
-  using Lane = std::uint64_t;
-};
+/// A function of an instruction, in a rounding of the host.
+template <Rounding rounding, Execute run>
+void in_rounding(Warp& w, const Instruction& i) {
+  const HostRounding<rounding> scope;
+  run(w, i);
+}
 
-/// Applies a function to each number of the operands.
-template <bool all, class F, int numbers, int... operand, class Function>
-SIMGPU_INLINE void apply_each(Warp& w, const Instruction& i, const Function& function) {
-  using Lane = typename RegisterOf<F::bits * numbers>::Lane;
-  using Word = typename F::Word;
-  const auto run = [&](const auto*... from) {
-    write<all>(
-        w, lanes<Lane>(w, i, 0), [&](int lane) __attribute__((always_inline)) {
-          if constexpr (numbers == 1) {
-            return static_cast<Lane>(function.apply(Word{from[lane]}...));
-          } else {
-            constexpr Lane low_bits = (Lane{1} << F::bits) - 1;
-            const Lane low{function.apply(static_cast<Word>(from[lane] & low_bits)...)};
-            const Lane high{function.apply(static_cast<Word>(from[lane] >> F::bits)...)};
-            return low | high << F::bits;
-          }
-        });
+/// Adds the opcode of a function of each number of its one to three operands.
+template <class P, auto f, int operands, Rounding rounding = Rounding::nearest>
+void add_each(OpcodeTable& table, Parts name) {
+  using Lane = typename P::Lane;
+  const auto add = [&]<class... S>() {
+    constexpr Execute all = &compute<true, OfEach<P, f>{}, Lane, S...>;
+    constexpr Execute some = &compute<false, OfEach<P, f>{}, Lane, S...>;
+    if constexpr (rounding == Rounding::nearest)
+      table.add(name, {written<Lane>, read<S>...}, all, some);
+    else
+      table.add(name, {written<Lane>, read<S>...}, &in_rounding<rounding, all>,
+                &in_rounding<rounding, some>);
   };
-  run(lanes<Lane>(w, i, operand)...);
+  if constexpr (operands == 1) add.template operator()<Lane>();
+  else if constexpr (operands == 2) add.template operator()<Lane, Lane>();
+  else add.template operator()<Lane, Lane, Lane>();
 }
 
-/// An instruction that is such a function, in the rounding of the host that it asks for.
-template <bool all, class F, int numbers, class Function, int... operand>
-void each_number(Warp& w, const Instruction& i) {
-  const HostRounding<Function::rounding> scope;
-  apply_each<all, F, numbers, operand...>(w, i, Function{});
+/// The parts of an opcode that name a rounding and a clamp.
+[[gnu::always_inline]] constexpr const char* rounding_name(Rounding rounding) {
+  constexpr const char* names[] = {".rn", ".rna", ".rz", ".rm", ".rp"};
+  return names[static_cast<int>(rounding)];
+}
+[[gnu::always_inline]] constexpr const char* clamp_name(Clamp clamp) {
+  return clamp == Clamp::none ? "" : clamp == Clamp::saturate ? ".sat" : ".relu";
 }
 
-/// The patterns of instructions with one to three operands, all registers of a size.
-template <int bytes, int operands>
-inline constexpr std::string_view same_size = [] {
-  constexpr std::string_view patterns[4][3] = {
-      {"d2 s2", "d2 s2 s2", "d2 s2 s2 s2"},
-      {"d4 s4", "d4 s4 s4", "d4 s4 s4 s4"},
-      {},
-      {"d8 s8", "d8 s8 s8", "d8 s8 s8 s8"},
-  };
-  return patterns[bytes / 2 - 1][operands - 1];
-}();
-
-template <class F, int numbers, int operands, class Function, bool all>
-inline constexpr Execute run_each = [] {
-  if constexpr (operands == 1) return &each_number<all, F, numbers, Function, 1>;
-  else if constexpr (operands == 2) return &each_number<all, F, numbers, Function, 1, 2>;
-  else return &each_number<all, F, numbers, Function, 1, 2, 3>;
-}();
-
-/// Adds the opcode of these parts as a function of each number of its operands.
-template <class F, int numbers, int operands, class Function, Text... parts, std::size_t capacity>
-constexpr void add_each(OpcodeTable<capacity>& table) {
-  table.template add<parts...>(same_size<F::bits * numbers / 8, operands>,
-                               run_each<F, numbers, operands, Function, true>,
-                               run_each<F, numbers, operands, Function, false>);
+/// body<rounding>() for those that results in f32 and f64 may have.
+template <class Body>
+void each_rounding(Body body) {
+  each_value<Rounding::nearest, Rounding::zero, Rounding::down, Rounding::up>(body);
 }
-
-/// The part of an opcode that names a rounding.
-template <Rounding rounding>
-inline constexpr Text rounding_text = [] {
-  switch (rounding) {
-    case Rounding::nearest: return Text(".rn");
-    case Rounding::nearest_away: return Text(".rna");
-    case Rounding::zero: return Text(".rz");
-    case Rounding::down: return Text(".rm");
-    case Rounding::up: return Text(".rp");
-  }
-}();
-
-template <Clamp clamp>
-inline constexpr Text clamp_text = [] {
-  switch (clamp) {
-    case Clamp::none: return Text("");
-    case Clamp::saturate: return Text(".sat");
-    case Clamp::relu: return Text(".relu");
-  }
-}();
+/// body<flushes>() for what arithmetic of a format may have: f32 and f16 have .ftz.
+template <class F, class Body>
+void each_flush(Body body) {
+  body.template operator()<false>();
+  if constexpr (__is_same(F, Single) || __is_same(F, Half)) body.template operator()<true>();
+}
 
 }  // namespace simgpu::SIMGPU_ISA

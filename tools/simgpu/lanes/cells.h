@@ -6,8 +6,7 @@
 #include "tools/simgpu/lanes/lanes.h"
 #include "tools/simgpu/machine/checks.h"
 
-namespace simgpu {
-namespace SIMGPU_ISA {
+namespace simgpu::SIMGPU_ISA {
 
 /// Cells as a warp sees them, of which `extent` bytes are accessed: by the same lanes where that is
 /// `size`, and by one lane behind the other else.
@@ -18,8 +17,8 @@ struct TouchedCells {
   static constexpr Cell both_halves = 0x10001;
 
   CellView view;
-  std::uint64_t offset;
-  std::uint32_t who;  ///< for marks; where there is one lane behind the other it counts for nothing
+  u64 offset;
+  u32 who;  ///< for marks; where there is one lane behind the other it counts for nothing
 
   /// The marks that the access leaves in a cell.
   SIMGPU_INLINE Cell marks(int n) const {
@@ -35,7 +34,7 @@ struct TouchedCells {
     else if constexpr (extent != size) return marks(n);
     else return who == several_lanes ? Cell{nobody} * both_halves : marks(n);
   }
-  SIMGPU_INLINE std::uint32_t bytes() const {
+  SIMGPU_INLINE u32 bytes() const {
     if constexpr (is_part) return ((1u << extent % 32) - 1) << offset % cell_bytes;
     return whole_cell;
   }
@@ -61,9 +60,8 @@ struct TouchedCells {
   /// What a cell becomes that is over or of the warp.
   SIMGPU_INLINE Cell joined(Cell cell, int n) const {
     if constexpr (is_part) {
-      const auto is_before = [this](std::uint32_t mark) { return is_half_before(mark, own(0), 0); };
-      return view.joined(cell, bytes(), static_cast<std::uint32_t>(marks(0)) & mark_mask,
-                         is_before);
+      const auto is_before = [this](u32 mark) { return is_half_before(mark, own(0), 0); };
+      return view.joined(cell, bytes(), static_cast<u32>(marks(0)) & mark_mask, is_before);
     } else {
       Cell both = view.clock.mine;
       for (int shift = 0; shift <= mark_bits; shift += mark_bits) {
@@ -94,8 +92,8 @@ struct TouchedPages {
 /// Whether all that touched `extent` bytes at the offset before is known to be over; then the
 /// access is remembered. False where it takes a closer look.
 template <Access kind, int size, int extent>
-SIMGPU_INLINE bool is_ordered(const ShadowRegion& region, const WarpClock& clock,
-                              std::uint64_t offset, std::uint32_t who) {
+SIMGPU_INLINE bool is_ordered(const ShadowRegion& region, const WarpClock& clock, u64 offset,
+                              u32 who) {
   using Touched = TouchedCells<size, extent>;
   constexpr int count = Touched::count;
   constexpr bool is_store = kind == Access::store;
@@ -152,5 +150,4 @@ SIMGPU_INLINE bool is_ordered(const ShadowRegion& region, const WarpClock& clock
   return true;
 }
 
-}  // namespace SIMGPU_ISA
-}  // namespace simgpu
+}  // namespace simgpu::SIMGPU_ISA

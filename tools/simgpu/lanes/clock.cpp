@@ -1,12 +1,12 @@
 #include <ctime>
+#include <type_traits>
 
-#include "tools/simgpu/lanes/apply.h"
+#include "tools/simgpu/lanes/lanes.h"
 
 // Special registers that change while a warp runs (PTX ISA 10.21 to 10.25, written into the
 // opcode: mov.u32.%clock), and instructions that only take time or end it (9.7.19).
 
-namespace simgpu {
-namespace SIMGPU_ISA {
+namespace simgpu::SIMGPU_ISA {
 namespace {
 
 u64 nanoseconds(clockid_t clock) {
@@ -22,8 +22,6 @@ void read_clock(Warp& w, const Instruction& i) {
   write<false>(w, lanes<T>(w, i, 0), [&](int) { return now; });
 }
 
-void nothing(Warp&, const Instruction&) {}
-
 [[noreturn]] void trap(Warp& w, const Instruction&) {
   fail(FaultKind::trapped, __builtin_ctz(w.active), 0, "trap");
 }
@@ -31,32 +29,26 @@ void nothing(Warp&, const Instruction&) {}
   fail(FaultKind::trapped, __builtin_ctz(w.active), 0, "brkpt, and no debugger is there");
 }
 
-#define CLOCK(type, name, pattern, T, clock, shift) \
-  { "mov" type ".%" name, pattern, SIMGPU_EITHER((read_clock<T, clock, shift>)) }
-#define CLOCK_32(name, clock, shift)                                                          \
-  CLOCK(".u32", name, "d4", u32, clock, shift), CLOCK(".s32", name, "d4", u32, clock, shift), \
-      CLOCK(".b32", name, "d4", u32, clock, shift)
-#define CLOCK_64(name, clock)                                                         \
-  CLOCK(".u64", name, "d8", u64, clock, 0), CLOCK(".s64", name, "d8", u64, clock, 0), \
-      CLOCK(".b64", name, "d8", u64, clock, 0)
-
-constexpr Opcode table[] = {
-    CLOCK_32("clock", CLOCK_MONOTONIC, 0),
-    CLOCK_32("clock_hi", CLOCK_MONOTONIC, 32),
-    CLOCK_64("clock64", CLOCK_MONOTONIC),
-    CLOCK_64("globaltimer", CLOCK_REALTIME),
-    CLOCK_32("globaltimer_lo", CLOCK_REALTIME, 0),
-    CLOCK_32("globaltimer_hi", CLOCK_REALTIME, 32),
-    {"nanosleep.u32", "s4", SIMGPU_EITHER(nothing)},
-    {"pmevent", "i", SIMGPU_EITHER(nothing)},
-    {"pmevent.mask", "i", SIMGPU_EITHER(nothing)},
-    {"trap", "", SIMGPU_EITHER(trap)},
-    {"brkpt", "", SIMGPU_EITHER(breakpoint)},
-};
+template <class T, clockid_t clock, int shift = 0>
+void add_clock(OpcodeTable& table, const char* name) {
+  for (const char* type : {type_name<T>, type_name<std::make_signed_t<T>>, bits_name<T>})
+    table.add({"mov.", type, ".%", name}, {written<T>}, &read_clock<T, clock, shift>);
+}
 
 }  // namespace
 
-OpcodeList clock_opcodes() { return {table, sizeof table / sizeof *table, "clock"}; }
+void clock_opcodes(OpcodeTable& table) {
+  add_clock<u32, CLOCK_MONOTONIC>(table, "clock");
+  add_clock<u32, CLOCK_MONOTONIC, 32>(table, "clock_hi");
+  add_clock<u64, CLOCK_MONOTONIC>(table, "clock64");
+  add_clock<u64, CLOCK_REALTIME>(table, "globaltimer");
+  add_clock<u32, CLOCK_REALTIME>(table, "globaltimer_lo");
+  add_clock<u32, CLOCK_REALTIME, 32>(table, "globaltimer_hi");
+  table.add({"nanosleep.u32"}, {"s4"}, &nothing);
+  table.add({"pmevent"}, {"i"}, &nothing);
+  table.add({"pmevent.mask"}, {"i"}, &nothing);
+  table.add({"trap"}, {""}, &trap);
+  table.add({"brkpt"}, {""}, &breakpoint);
+}
 
-}  // namespace SIMGPU_ISA
-}  // namespace simgpu
+}  // namespace simgpu::SIMGPU_ISA

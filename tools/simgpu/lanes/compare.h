@@ -4,15 +4,11 @@
 /// over lanes do not become.
 #pragma once
 
-#include "tools/simgpu/lanes/apply.h"
+#include "tools/simgpu/lanes/lanes.h"
 
-namespace simgpu {
-namespace SIMGPU_ISA {
-namespace {
+namespace simgpu::SIMGPU_ISA {
 
-#ifdef __AVX512BW__
-inline constexpr int vector_bytes = 64;
-#elif defined(__AVX2__)
+#ifdef __AVX2__
 inline constexpr int vector_bytes = 32;
 #else
 inline constexpr int vector_bytes = 16;
@@ -33,29 +29,20 @@ SIMGPU_INLINE Vector<T> vector_at(const T* lanes) {
 }
 
 #ifdef __SSE2__
-/// The signs of elements of `bytes`, one bit each; of 2 bytes only where a mask register takes
-/// them.
+/// The signs of elements of 4 or 8 bytes, one bit each.
 template <int bytes, class V>
 SIMGPU_INLINE u32 signs(V v) {
-#ifdef __AVX512BW__
-  if constexpr (bytes == 2) return __builtin_ia32_cvtw2mask512(reinterpret_cast<Vector<short>>(v));
-  if constexpr (bytes == 4) return __builtin_ia32_cvtd2mask512(reinterpret_cast<Vector<int>>(v));
-  if constexpr (bytes == 8)
-    return __builtin_ia32_cvtq2mask512(reinterpret_cast<Vector<long long>>(v));
-#elif defined(__AVX2__)
-  if constexpr (bytes == 4)
-    return static_cast<u32>(__builtin_ia32_movmskps256(reinterpret_cast<Vector<float>>(v)));
-  if constexpr (bytes == 8)
-    return static_cast<u32>(__builtin_ia32_movmskpd256(reinterpret_cast<Vector<double>>(v)));
+  const auto singles = reinterpret_cast<Vector<float>>(v);
+  const auto doubles = reinterpret_cast<Vector<double>>(v);
+#ifdef __AVX2__
+  return static_cast<u32>(bytes == 4 ? __builtin_ia32_movmskps256(singles)
+                                     : __builtin_ia32_movmskpd256(doubles));
 #else
-  if constexpr (bytes == 4)
-    return static_cast<u32>(__builtin_ia32_movmskps(reinterpret_cast<Vector<float>>(v)));
-  if constexpr (bytes == 8)
-    return static_cast<u32>(__builtin_ia32_movmskpd(reinterpret_cast<Vector<double>>(v)));
+  return static_cast<u32>(bytes == 4 ? __builtin_ia32_movmskps(singles)
+                                     : __builtin_ia32_movmskpd(doubles));
 #endif
 }
 
-#ifndef __AVX512BW__
 /// The signs of two vectors of elements of 2 bytes, one after the other.
 template <class V>
 SIMGPU_INLINE u32 signs_of_two(V low, V high) {
@@ -71,16 +58,15 @@ SIMGPU_INLINE u32 signs_of_two(V low, V high) {
 #endif
 }
 #endif
-#endif
 
-/// F::of of a[lane] and b[lane], one bit a lane. F compares vectors too, element by element.
-template <class F, class T>
+/// f(a[lane], b[lane]), one bit a lane. It compares vectors too, element by element.
+template <auto f, class T>
 SIMGPU_INLINE u32 bits_of(const T* a, const T* b) {
 #ifdef __SSE2__
   constexpr int bytes = sizeof(T), count = vector_bytes / bytes;
-  const auto compared = [&](int lane) { return F::of(vector_at(a + lane), vector_at(b + lane)); };
+  const auto compared = [&](int lane) { return f(vector_at(a + lane), vector_at(b + lane)); };
   u32 bits = 0;
-  if constexpr (bytes == 2 && vector_bytes < 64) {
+  if constexpr (bytes == 2) {
     for (int lane = 0; lane < warp_size; lane += 2 * count)
       bits |= signs_of_two(compared(lane), compared(lane + count)) << lane;
   } else {
@@ -89,58 +75,8 @@ SIMGPU_INLINE u32 bits_of(const T* a, const T* b) {
   }
   return bits;
 #else
-  return bits_where([&](int lane) { return F::of(a[lane], b[lane]); });
+  return bits_where([&](int lane) { return f(a[lane], b[lane]); });
 #endif
 }
 
-struct Equal {
-  template <class T>
-  static auto of(T a, T b) {
-    return a == b;
-  }
-};
-struct Unequal {
-  template <class T>
-  static auto of(T a, T b) {
-    return a != b;
-  }
-};
-struct Less {
-  template <class T>
-  static auto of(T a, T b) {
-    return a < b;
-  }
-};
-struct LessOrEqual {
-  template <class T>
-  static auto of(T a, T b) {
-    return a <= b;
-  }
-};
-struct Greater {
-  template <class T>
-  static auto of(T a, T b) {
-    return a > b;
-  }
-};
-struct GreaterOrEqual {
-  template <class T>
-  static auto of(T a, T b) {
-    return a >= b;
-  }
-};
-
-// What .BoolOp makes of a compare and a predicate, for 32 lanes at once.
-struct And {
-  static u32 of(u32 compared, u32 other) { return compared & other; }
-};
-struct Or {
-  static u32 of(u32 compared, u32 other) { return compared | other; }
-};
-struct Xor {
-  static u32 of(u32 compared, u32 other) { return compared ^ other; }
-};
-
-}  // namespace
-}  // namespace SIMGPU_ISA
-}  // namespace simgpu
+}  // namespace simgpu::SIMGPU_ISA

@@ -1,12 +1,14 @@
 #include "tools/simgpu/lanes/lanes.h"
 
+// Branches, calls (PTX ISA 9.7.12), which the scheduler runs, and barriers of a block (9.7.13.1).
+
 namespace simgpu::SIMGPU_ISA {
 namespace {
 
 using Reduction = BarrierArrival::Reduction;
 
-SIMGPU_INLINE std::uint32_t first_of(Warp& w, const Instruction& i, int operand) {
-  return lanes<std::uint32_t>(w, i, operand)[__builtin_ctz(w.active)];
+SIMGPU_INLINE u32 first_of(Warp& w, const Instruction& i, int operand) {
+  return lanes<u32>(w, i, operand)[__builtin_ctz(w.active)];
 }
 
 /// The number of the barrier is at operand `at`, then the threads if `counted`, then a predicate.
@@ -22,42 +24,41 @@ void arrive(Warp& w, const Instruction& i) {
       reduction == Reduction::none ? 0 : predicate(w, i, at + (counted ? 2 : 1)) & w.active;
 }
 
-#define BARRIER(name, pattern, ...) \
-  { name, pattern, SIMGPU_EITHER((arrive<__VA_ARGS__>)), Control::barrier }
-#define BARRIERS(prefix, suffix, aligned)                                                          \
-  BARRIER(prefix ".sync" suffix, "s4", aligned, false, true, Reduction::none),                     \
-      BARRIER(prefix ".sync" suffix, "s4 s4", aligned, true, true, Reduction::none),               \
-      BARRIER(prefix ".arrive" suffix, "s4 s4", aligned, true, false, Reduction::none),            \
-      BARRIER(prefix ".red.popc" suffix ".u32", "d4 s4 sp", aligned, false, true,                  \
-              Reduction::count),                                                                   \
-      BARRIER(prefix ".red.popc" suffix ".u32", "d4 s4 s4 sp", aligned, true, true,                \
-              Reduction::count),                                                                   \
-      BARRIER(prefix ".red.and" suffix ".pred", "dp s4 sp", aligned, false, true, Reduction::all), \
-      BARRIER(prefix ".red.and" suffix ".pred", "dp s4 s4 sp", aligned, true, true,                \
-              Reduction::all),                                                                     \
-      BARRIER(prefix ".red.or" suffix ".pred", "dp s4 sp", aligned, false, true, Reduction::any),  \
-      BARRIER(prefix ".red.or" suffix ".pred", "dp s4 s4 sp", aligned, true, true, Reduction::any)
-
-constexpr Opcode table[] = {
-    {"bra", "l", nullptr, nullptr, Control::branch},
-    {"bra.uni", "l", nullptr, nullptr, Control::branch},
-    {"brx.idx", "s4 t", nullptr, nullptr, Control::select},
-    {"brx.idx.uni", "s4 t", nullptr, nullptr, Control::select},
-    {"call", "l", nullptr, nullptr, Control::call},
-    {"call.uni", "l", nullptr, nullptr, Control::call},
-    {"ret", "", nullptr, nullptr, Control::give_back},
-    {"ret.uni", "", nullptr, nullptr, Control::give_back},
-    {"exit", "", nullptr, nullptr, Control::exit},
-    BARRIERS("bar", "", true),
-    BARRIERS("bar.cta", "", true),
-    BARRIERS("barrier", "", false),
-    BARRIERS("barrier.cta", "", false),
-    BARRIERS("barrier", ".aligned", true),
-    BARRIERS("barrier.cta", ".aligned", true),
-};
+template <bool aligned>
+void add_barriers(OpcodeTable& table, const char* name, const char* suffix) {
+  const auto add = [&]<bool counted, bool waits, Reduction reduction>(
+                       const char* what, const char* type, Parts pattern) {
+    table.add({name, what, suffix, type}, pattern, &arrive<aligned, counted, waits, reduction>,
+              Control::barrier);
+  };
+  add.template operator()<true, false, Reduction::none>(".arrive", "", {"s4 s4"});
+  each_flag([&]<bool counted>() {
+    const char* threads = when(counted, " s4");
+    add.template operator()<counted, true, Reduction::none>(".sync", "", {"s4", threads});
+    add.template operator()<counted, true, Reduction::count>(".red.popc", ".u32",
+                                                             {"d4 s4", threads, " sp"});
+    add.template operator()<counted, true, Reduction::all>(".red.and", ".pred",
+                                                           {"dp s4", threads, " sp"});
+    add.template operator()<counted, true, Reduction::any>(".red.or", ".pred",
+                                                           {"dp s4", threads, " sp"});
+  });
+}
 
 }  // namespace
 
-OpcodeList control_opcodes() { return {table, sizeof table / sizeof *table, "control"}; }
+void control_opcodes(OpcodeTable& table) {
+  for (const char* uniform : {"", ".uni"}) {
+    table.add({"bra", uniform}, {"l"}, nullptr, Control::branch);
+    table.add({"brx.idx", uniform}, {"s4 t"}, nullptr, Control::select);
+    table.add({"call", uniform}, {"l"}, nullptr, Control::call);
+    table.add({"ret", uniform}, {""}, nullptr, Control::give_back);
+  }
+  table.add({"exit"}, {""}, nullptr, Control::exit);
+  for (const char* name : {"bar", "bar.cta"}) add_barriers<true>(table, name, "");
+  for (const char* name : {"barrier", "barrier.cta"}) {
+    add_barriers<false>(table, name, "");
+    add_barriers<true>(table, name, ".aligned");
+  }
+}
 
 }  // namespace simgpu::SIMGPU_ISA

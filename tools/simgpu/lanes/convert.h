@@ -1,93 +1,62 @@
 /// \file
-/// What the families of cvt share: types by name, and registers that are wider than what they hold.
-/// PTX ISA 9.4.1 and 9.7.10.24.
+/// What the families of cvt share: PTX ISA 9.7.10.24; and registers that are wider than what they
+/// hold, 9.4.1.
 #pragma once
 
-#include <bit>
+#include <type_traits>
 
 #include "tools/simgpu/lanes/arithmetic.h"
 
 namespace simgpu::SIMGPU_ISA {
 
-/// An integer type of PTX.
 template <class T>
-struct Integer {
-  static constexpr bool is_signed = T(-1) < T(0);
-  static constexpr int bits = sizeof(T) * 8;
-  static constexpr T least = is_signed ? static_cast<T>(std::uint64_t{1} << (bits - 1)) : T(0);
-  static constexpr T greatest = static_cast<T>(~least);
-  static constexpr Text text = [] {
-    constexpr const char* names[2][4] = {{".u8", ".u16", ".u32", ".u64"},
-                                         {".s8", ".s16", ".s32", ".s64"}};
-    return Text(names[is_signed][bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3]);
-  }();
-};
+inline constexpr int bits_of_integer = 8 * sizeof(T);
+template <class T>
+inline constexpr T lowest_of = std::is_signed_v<T>
+                                   ? static_cast<T>(u64{1} << (bits_of_integer<T> - 1))
+                                   : T(0);
+template <class T>
+inline constexpr T highest_of = static_cast<T>(~lowest_of<T>);
 
 /// body<T>() for each integer type.
 template <class Body>
-constexpr void each_integer(Body body) {
-  body.template operator()<std::uint8_t>();
-  body.template operator()<std::int8_t>();
-  body.template operator()<std::uint16_t>();
-  body.template operator()<std::int16_t>();
-  body.template operator()<std::uint32_t>();
-  body.template operator()<std::int32_t>();
-  body.template operator()<std::uint64_t>();
-  body.template operator()<std::int64_t>();
+void each_integer(Body body) {
+  each_type<u8, s8, u16, s16, u32, s32, u64, s64>(body);
 }
 
-/// body<Register>() for each register that holds a T; there are none of one byte in what compilers
-/// emit.
-template <class T, class Body>
-constexpr void each_register(Body body) {
-  if constexpr (sizeof(T) <= 2) body.template operator()<std::uint16_t>();
-  if constexpr (sizeof(T) <= 4) body.template operator()<std::uint32_t>();
-  body.template operator()<std::uint64_t>();
+/// body<Register>() for each register that holds a T. One of floating point lies in its own, and so
+/// does an integer that becomes or was a bf16; of other integers of 8 bits no register has one byte.
+template <class T, class Other, class Body>
+void each_register(Body body) {
+  if constexpr (!std::is_integral_v<T>) {
+    body.template operator()<typename T::Lane>();
+  } else if constexpr (is_brain<Other>) {
+    body.template operator()<std::make_unsigned_t<T>>();
+  } else {
+    if constexpr (sizeof(T) <= 2) body.template operator()<u16>();
+    if constexpr (sizeof(T) <= 4) body.template operator()<u32>();
+    body.template operator()<u64>();
+  }
 }
+/// Whether an integer lies in the register that compilers take for it.
+template <class T, class Register>
+inline constexpr bool is_usual =
+    !std::is_integral_v<T> || sizeof(Register) == (sizeof(T) == 1 ? 2 : sizeof(T));
 
-/// As a register has it: signs are extended.
-template <class Register, class T>
-SIMGPU_INLINE Register extended(T value) {
-  if constexpr (Integer<T>::is_signed)
-    return static_cast<Register>(static_cast<std::int64_t>(value));
-  else return Register{value};
+/// Adds the opcode of f, which converts what a register From holds, in all registers. In the usual
+/// ones there are two functions where it is `often` used; else one is fast enough.
+template <class To, class From, auto f, bool often = true>
+void add_conversion(OpcodeTable& table, Parts modifiers) {
+  const char* const* part = modifiers.begin();
+  const Parts name = {"cvt", part[0],       part[1], part[2],        part[3],
+                      ".",   type_name<To>, ".",     type_name<From>};
+  each_register<To, From>([&]<class D>() {
+    each_register<From, To>([&]<class S>() {
+      if constexpr (often && is_usual<To, D> && is_usual<From, S>) add_lanes<f, D, S>(table, name);
+      else add_rare<f, D, S>(table, name);
+    });
+  });
 }
-
-/// The pattern of one operand.
-template <int to, int from>
-inline constexpr std::string_view one_operand = [] {
-  constexpr const char* patterns[4][4] = {{"d1 s1", "d1 s2", "d1 s4", "d1 s8"},
-                                          {"d2 s1", "d2 s2", "d2 s4", "d2 s8"},
-                                          {"d4 s1", "d4 s2", "d4 s4", "d4 s8"},
-                                          {"d8 s1", "d8 s2", "d8 s4", "d8 s8"}};
-  return std::string_view(
-      patterns[std::bit_width(unsigned{to}) - 1][std::bit_width(unsigned{from}) - 1]);
-}();
-
-template <class F>
-inline constexpr Text type_text = "";
-template <>
-inline constexpr Text type_text<Half> = ".f16";
-template <>
-inline constexpr Text type_text<Brain> = ".bf16";
-template <>
-inline constexpr Text type_text<Single> = ".f32";
-template <>
-inline constexpr Text type_text<Double> = ".f64";
-
-/// .ftz is of f32, wherever it is.
-template <class F, bool flushes>
-inline constexpr bool flushes_here = flushes&& F::bits == 32;
-
-/// body<rounding>() for those to a number of floating point.
-template <class Body>
-constexpr void each_rounding(Body body) {
-  each_value<Rounding::nearest, Rounding::zero, Rounding::down, Rounding::up>(body);
-}
-
-/// The part of an opcode that names a rounding to an integer.
-template <Rounding rounding>
-inline constexpr Text integer_rounding_text = Joined<rounding_text<rounding>, "i">::made.text();
 
 /// To an integer that is a number of the same type.
 template <Rounding rounding, class N>
@@ -103,6 +72,19 @@ SIMGPU_INLINE N integral(N number) {
     if constexpr (rounding == Rounding::down) return __builtin_floorf(number);
     return __builtin_ceilf(number);
   }
+}
+
+/// body<clamp>() for none and .sat, which there is not of bf16.
+template <class To, class From, class Body>
+void each_saturation(Body body) {
+  body.template operator()<Clamp::none>();
+  if constexpr (!is_brain<To> && !is_brain<From>) body.template operator()<Clamp::saturate>();
+}
+/// body<flushes>(): .ftz may stand where either is f32.
+template <class To, class From, class Body>
+void each_flush_of(Body body) {
+  body.template operator()<false>();
+  if constexpr (__is_same(To, Single) || __is_same(From, Single)) body.template operator()<true>();
 }
 
 }  // namespace simgpu::SIMGPU_ISA

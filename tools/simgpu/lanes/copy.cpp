@@ -7,31 +7,27 @@ namespace simgpu::SIMGPU_ISA {
 namespace {
 
 /// What follows the size: how many bytes are read (the rest is zero), or whether none are.
-enum class Tail : std::uint8_t { none, size, ignore };
+enum class Tail : u8 { none, size, ignore };
 
 template <int size>
-void check_source(Warp& w, std::uint32_t whole, const std::uint64_t* from,
-                  const std::uint32_t* read) {
+void check_source(Warp& w, u32 whole, const u64* from, const u32* read) {
   check<Access::load, size>(w, whole, from, AddressSpace::global,
-                            whole == 0xffff'ffffu ? layout<size>(w, from) : Layout::scattered);
+                            whole == every_lane ? layout<size>(w, from) : Layout::scattered);
   if (w.block->checks == nullptr) return;
   each_active(w, [&](int lane) {
     if (read[lane] == size) return;
     if (read[lane] != 0 && from[lane] % size != 0)
       fail(FaultKind::misaligned, lane, from[lane],
            "the source of cp.async is no multiple of the size of the copy");
-    alignas(64) std::uint64_t at[warp_size] = {};
-    for (std::uint32_t n = 0; n < read[lane]; ++n) {
-      at[lane] = from[lane] + n;
-      w.block->checks->access(w, 1u << lane, at, 1, Access::load, AddressSpace::global);
-    }
+    for (u32 n = 0; n < read[lane]; ++n)
+      check_lane(w, lane, from[lane] + n, 1, Access::load, AddressSpace::global);
   });
 }
 
 template <int size>
-void copy(Warp& w, const std::uint64_t* to, const std::uint64_t* from, const std::uint32_t* read) {
-  std::uint32_t whole = 0;
-  each_active(w, [&](int lane) { whole |= std::uint32_t{read[lane] == size} << lane; });
+void copy(Warp& w, const u64* to, const u64* from, const u32* read) {
+  u32 whole = 0;
+  each_active(w, [&](int lane) { whole |= u32{read[lane] == size} << lane; });
   check_source<size>(w, whole, from, read);
   check<Access::store, size>(w, w.active, to, AddressSpace::shared, layout<size>(w, to));
   each_active(w, [&](int lane) {
@@ -43,20 +39,19 @@ void copy(Warp& w, const std::uint64_t* to, const std::uint64_t* from, const std
 }
 
 /// cp.async [to], [from], size{, size read | ignored}{, policy}
-template <bool is_cg, bool is_wide, Tail tail>
+template <bool is_cg, Where to_where, Tail tail>
 void begin_copy(Warp& w, const Instruction& i) {
-  alignas(64) std::uint64_t to[warp_size];
-  if constexpr (is_wide) locate<AddressSpace::shared, std::uint64_t>(w, i, 0, to);
-  else locate<AddressSpace::shared, std::uint32_t>(w, i, 0, to);
+  alignas(64) u64 to[warp_size];
+  locate(w, i, 0, to_where, to);
   // Only the first address has a number in the instruction.
-  const auto* from = lanes<std::uint64_t>(w, i, 1);
-  const std::uint32_t size = lanes<std::uint32_t>(w, i, 2)[__builtin_ctz(w.active)];
-  std::uint32_t ignored = 0;
+  const auto* from = lanes<u64>(w, i, 1);
+  const u32 size = lanes<u32>(w, i, 2)[__builtin_ctz(w.active)];
+  u32 ignored = 0;
   if constexpr (tail == Tail::ignore) ignored = predicate(w, i, 3);
-  alignas(64) std::uint32_t read[warp_size] = {};
+  alignas(64) u32 read[warp_size] = {};
   each_active(w, [&](int lane) {
     read[lane] = (ignored >> lane & 1u) != 0 ? 0 : size;
-    if constexpr (tail == Tail::size) read[lane] = lanes<std::uint32_t>(w, i, 3)[lane];
+    if constexpr (tail == Tail::size) read[lane] = lanes<u32>(w, i, 3)[lane];
     if (read[lane] > size)
       fail(FaultKind::illegal_instruction, lane, 0, "cp.async reads more bytes than it writes");
   });
@@ -70,32 +65,33 @@ void begin_copy(Warp& w, const Instruction& i) {
 
 void commit(Warp& w, const Instruction&) { w.copies->commit(w.active); }
 void wait_group(Warp& w, const Instruction& i) {
-  w.copies->wait(w, w.active, static_cast<std::uint64_t>(i.immediate));
+  w.copies->wait(w, w.active, static_cast<u64>(i.immediate));
 }
 void wait_all(Warp& w, const Instruction&) { w.copies->wait_all(w, w.active); }
 
-#define COPY(name, pattern, ...) \
-  { name, pattern, SIMGPU_EITHER((begin_copy<__VA_ARGS__>)) }
-#define COPIES(name, m, is_cg, is_wide)                        \
-  COPY(name, m " m s4", is_cg, is_wide, Tail::none),           \
-      COPY(name, m " m s4 s8", is_cg, is_wide, Tail::none),    \
-      COPY(name, m " m s4 s4", is_cg, is_wide, Tail::size),    \
-      COPY(name, m " m s4 s4 s8", is_cg, is_wide, Tail::size), \
-      COPY(name, m " m s4 sp", is_cg, is_wide, Tail::ignore),  \
-      COPY(name, m " m s4 sp s8", is_cg, is_wide, Tail::ignore)
-
-constexpr Opcode table[] = {
-    COPIES("cp.async", "m4", false, false),
-    COPIES("cp.async", "m", false, true),
-    COPIES("cp.async cg", "m4", true, false),
-    COPIES("cp.async cg", "m", true, true),
-    {"cp.async.commit_group", "", SIMGPU_EITHER(commit)},
-    {"cp.async.wait_group", "i", SIMGPU_EITHER(wait_group)},
-    {"cp.async.wait_all", "", SIMGPU_EITHER(wait_all)},
-};
+/// Each with a cache policy behind it and without.
+template <bool is_cg, Where to>
+void add_copies(OpcodeTable& table) {
+  const auto add = [&]<Tail tail>(const char* behind) {
+    for (const char* policy : {"", " s8"})
+      table.add({"cp.async", when(is_cg, " cg")}, {to.pattern(), " m s4", behind, policy},
+                &begin_copy<is_cg, to, tail>);
+  };
+  add.template operator()<Tail::none>("");
+  add.template operator()<Tail::size>(" s4");
+  add.template operator()<Tail::ignore>(" sp");
+}
 
 }  // namespace
 
-OpcodeList copy_opcodes() { return {table, sizeof table / sizeof *table, "copy"}; }
+void copy_opcodes(OpcodeTable& table) {
+  each_flag([&]<bool is_cg>() {
+    add_copies<is_cg, in_shared>(table);
+    add_copies<is_cg, in_shared_wide>(table);
+  });
+  table.add({"cp.async.commit_group"}, {""}, &commit);
+  table.add({"cp.async.wait_group"}, {"i"}, &wait_group);
+  table.add({"cp.async.wait_all"}, {""}, &wait_all);
+}
 
 }  // namespace simgpu::SIMGPU_ISA

@@ -1,26 +1,22 @@
 /// \file
-/// All opcodes as each instruction set of the host runs them. A family is a file of opcodes.
+/// All opcodes as each instruction set of the host runs them.
 #pragma once
 
-#include <string_view>
-#include <vector>
-
-#include "tools/simgpu/lanes/lanes.h"
+#include "tools/simgpu/lanes/opcode_table.h"
 
 namespace simgpu {
-/// Families, one after the other; `first` is null behind the last.
-using FamilyList = const OpcodeList*;
 namespace portable {
-FamilyList families();
+void add_opcodes(OpcodeTable& table);
 }
 namespace avx2 {
-FamilyList families();
+void add_opcodes(OpcodeTable& table);
 }
 
 /// An instruction set that this machine has.
 struct HostIsa {
   std::string_view name;  ///< as SIMGPU_CPU has it
-  FamilyList families = nullptr;
+  /// Made when they are first asked for.
+  const std::vector<Family>& (*families)();
 };
 /// All of them, the best last.
 std::vector<HostIsa> host_isas();

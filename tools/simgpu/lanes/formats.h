@@ -9,9 +9,9 @@
 
 namespace simgpu::SIMGPU_ISA {
 
-enum class Rounding : std::uint8_t { nearest, nearest_away, zero, down, up };
+enum class Rounding : u8 { nearest, nearest_away, zero, down, up };
 /// .sat: to [0, 1], a NaN to +0. .relu: what is not above zero to +0, a NaN stays one.
-enum class Clamp : std::uint8_t { none, saturate, relu };
+enum class Clamp : u8 { none, saturate, relu };
 
 template <class To, class From>
 SIMGPU_INLINE constexpr To bits_as(From from) {
@@ -35,36 +35,64 @@ struct Format {
   SIMGPU_INLINE static bool is_nan(Word word) { return (word & ~sign) > infinity; }
 };
 
-struct Double : Format<std::uint64_t, 11, 52> {
+/// `Lane` is what a register has of it, `name` its type in an opcode.
+struct Double : Format<u64, 11, 52> {
   using Number = double;
-  SIMGPU_INLINE static double number(std::uint64_t word) { return bits_as<double>(word); }
+  using Lane = u64;
+  static constexpr const char* name = "f64";
+  SIMGPU_INLINE static double number(u64 word) { return bits_as<double>(word); }
 };
-struct Single : Format<std::uint32_t, 8, 23> {
+struct Single : Format<u32, 8, 23> {
   using Number = float;
-  SIMGPU_INLINE static float number(std::uint32_t word) { return bits_as<float>(word); }
+  using Lane = u32;
+  static constexpr const char* name = "f32";
+  SIMGPU_INLINE static float number(u32 word) { return bits_as<float>(word); }
 };
-struct Brain : Format<std::uint32_t, 8, 7> {
+struct Brain : Format<u32, 8, 7> {
   using Number = float;
-  SIMGPU_INLINE static float number(std::uint32_t word) { return bits_as<float>(word << 16); }
+  using Lane = u16;
+  static constexpr const char* name = "bf16";
+  SIMGPU_INLINE static float number(u32 word) { return bits_as<float>(word << 16); }
 };
-struct Half : Format<std::uint32_t, 5, 10> {
+struct Half : Format<u32, 5, 10> {
   using Number = float;
-  SIMGPU_INLINE static float number(std::uint32_t word) {
-    const std::uint32_t magnitude = (word & 0x7fffu) << 13;
+  using Lane = u16;
+  static constexpr const char* name = "f16";
+  SIMGPU_INLINE static float number(u32 word) {
+    const u32 magnitude = (word & 0x7fffu) << 13;
     const float scaled = bits_as<float>(magnitude) * 0x1p112f;  // exact: 112 is 127 - 15
-    const std::uint32_t special = magnitude | Single::infinity;
-    const std::uint32_t made =
-        magnitude >= infinity << 13 ? special : bits_as<std::uint32_t>(scaled);
+    const u32 special = magnitude | Single::infinity;
+    const u32 made = magnitude >= infinity << 13 ? special : bits_as<u32>(scaled);
     return bits_as<float>(made | (word & sign) << 16);
   }
 };
 /// A float with less of a mantissa, in the bits of a float (PTX ISA 5.2.3).
-struct TensorFloat : Format<std::uint32_t, 8, 10> {};
-struct E5M2 : Format<std::uint32_t, 5, 2> {};
-/// Without infinities; only what would be the last is a NaN.
-struct E4M3 : Format<std::uint32_t, 4, 3> {
-  static constexpr std::uint32_t infinity = 0x7e, greatest = 0x7e;
+struct TensorFloat : Format<u32, 8, 10> {};
+struct E5M2 : Format<u32, 5, 2> {
+  SIMGPU_INLINE static float number(u32 word) { return Half::number(word << 8); }
 };
+/// Without infinities; only what would be the last is a NaN.
+struct E4M3 : Format<u32, 4, 3> {
+  static constexpr u32 infinity = 0x7e, greatest = 0x7e;
+  SIMGPU_INLINE static float number(u32 word) {
+    const u32 magnitude = word & 0x7fu;
+    const float scaled = bits_as<float>(magnitude << 20) * 0x1p120f;  // exact: 120 is 127 - 7
+    const u32 made = magnitude > infinity ? Single::nan : bits_as<u32>(scaled);
+    return bits_as<float>(made | (word & 0x80u) << 24);
+  }
+};
+
+/// Two numbers in a register: f16x2, bf16x2, f32x2.
+template <class F>
+struct Pair;
+// clang-format off
+template <> struct Pair<Half> { using Lane = u32; static constexpr const char* name = "f16x2"; };
+template <> struct Pair<Brain> { using Lane = u32; static constexpr const char* name = "bf16x2"; };
+template <> struct Pair<Single> { using Lane = u64; static constexpr const char* name = "f32x2"; };
+// clang-format on
+
+template <class F>
+inline constexpr bool is_brain = __is_same(F, Brain);
 
 /// .ftz of an operand or a result.
 template <class F, bool flushes>
@@ -90,7 +118,7 @@ SIMGPU_INLINE typename F::Word finish(typename F::Word word) {
 /// Rounds a number of one format to a narrower one: the one place where a narrow number is made. It
 /// overflows to infinity, or where `finite` (.satfinite) or the rounding say so to the greatest.
 template <class To, Rounding rounding, bool finite, class From>
-SIMGPU_INLINE std::uint32_t narrow(typename From::Word word) {
+SIMGPU_INLINE u32 narrow(typename From::Word word) {
   using Word = typename From::Word;
   constexpr int dropped = From::mantissa_bits - To::mantissa_bits;
   constexpr Word gap = From::bias - To::bias;
@@ -125,21 +153,21 @@ SIMGPU_INLINE std::uint32_t narrow(typename From::Word word) {
   const Word beyond = to_greatest ? To::greatest : To::infinity;
   const Word made = rounded > To::greatest ? beyond : rounded;
   const Word with_sign = made | (negative ? Word{To::sign} : Word{0});
-  return static_cast<std::uint32_t>(From::is_nan(word) ? Word{To::nan} : with_sign);
+  return static_cast<u32>(From::is_nan(word) ? Word{To::nan} : with_sign);
 }
 
 /// The nearest number of a format to one of C++.
 template <class F>
 SIMGPU_INLINE typename F::Word round_to(float number) {
-  const auto word = bits_as<std::uint32_t>(number);
+  const auto word = bits_as<u32>(number);
   if constexpr (F::bits == 32) return word;
   else return narrow<F, Rounding::nearest, false, Single>(word);
 }
 template <class F>
 SIMGPU_INLINE typename F::Word round_to(double number) {
-  const auto word = bits_as<std::uint64_t>(number);
+  const auto word = bits_as<u64>(number);
   if constexpr (F::bits == 64) return word;
-  else if constexpr (F::bits == 32) return bits_as<std::uint32_t>(static_cast<float>(number));
+  else if constexpr (F::bits == 32) return bits_as<u32>(static_cast<float>(number));
   else return narrow<F, Rounding::nearest, false, Double>(word);
 }
 
@@ -169,7 +197,7 @@ template <class F>
 SIMGPU_INLINE auto multiply_add(typename F::Number a, typename F::Number b, typename F::Number c) {
   if constexpr (F::bits == 64) return __builtin_fma(a, b, c);
   else if constexpr (F::bits == 32) return __builtin_fmaf(a, b, c);
-  else if constexpr (F::bias == Half::bias) return sum_to_odd<Single>(a * b, c);
+  else if constexpr (!is_brain<F>) return sum_to_odd<Single>(a * b, c);
   else return sum_to_odd<Double>(static_cast<double>(a) * static_cast<double>(b), c);
 }
 

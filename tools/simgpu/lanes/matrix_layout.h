@@ -50,13 +50,13 @@ struct FragmentLayout {
 /// What a lane holds of a matrix.
 struct Fragment {
   /// Of each element in each lane: its place in the matrices, row after row.
-  const std::uint16_t (*places)[warp_size];
+  const u16 (*places)[warp_size];
   int elements;  ///< of a lane
   int distinct;  ///< of those; what follows are copies
   int matrices, rows, columns;
 
   constexpr int size() const { return matrices * rows * columns; }
-  constexpr const std::uint16_t* place(int element) const { return places[element % distinct]; }
+  constexpr const u16* place(int element) const { return places[element % distinct]; }
 };
 
 consteval int distinct_elements(FragmentLayout layout) {
@@ -68,7 +68,7 @@ consteval int distinct_elements(FragmentLayout layout) {
 
 template <FragmentLayout layout>
 struct Places {
-  std::uint16_t of[distinct_elements(layout)][warp_size];
+  u16 of[distinct_elements(layout)][warp_size];
 
   consteval Places() : of{} {
     for (int element = 0; element < distinct_elements(layout); ++element)
@@ -76,7 +76,7 @@ struct Places {
         const int row = layout.row.index(lane, element);
         const int line = layout.matrix.index(lane, element) << layout.row.count() | row;
         const int place = line << layout.column.count() | layout.column.index(lane, element);
-        of[element][lane] = static_cast<std::uint16_t>(place);
+        of[element][lane] = static_cast<u16>(place);
       }
   }
 };
@@ -94,7 +94,7 @@ constexpr int registers(const Fragment& f, int bits) {
 }
 
 /// The matrices of a fragment that begins at an operand, an element in each of `to`. `Word` is
-/// std::uint64_t for elements of 64 bits, else std::uint32_t.
+/// u64 for elements of 64 bits, else u32.
 template <class Word>
 SIMGPU_INLINE void collect(Warp& w, const Instruction& i, int operand, const Fragment& f, int bits,
                            Word* to) {
@@ -103,7 +103,7 @@ SIMGPU_INLINE void collect(Warp& w, const Instruction& i, int operand, const Fra
   for (int element = 0; element < f.distinct; ++element) {
     const Word* from = lanes<Word>(w, i, operand + element / in_register);
     const int shift = element % in_register * bits;
-    const std::uint16_t* to_places = f.place(element);
+    const u16* to_places = f.place(element);
     for (int lane = 0; lane < warp_size; ++lane) to[to_places[lane]] = from[lane] >> shift & mask;
   }
 }
@@ -116,7 +116,7 @@ SIMGPU_INLINE void spread(Warp& w, const Instruction& i, int operand, const Frag
   for (int element = 0; element < f.elements; ++element) {
     Word* to = lanes<Word>(w, i, operand + element / in_register);
     const int shift = element % in_register * bits;
-    const std::uint16_t* from_places = f.place(element);
+    const u16* from_places = f.place(element);
     for (int lane = 0; lane < warp_size; ++lane) {
       const Word others = shift == 0 ? 0 : to[lane];
       to[lane] = others | from[from_places[lane]] << shift;
@@ -126,7 +126,7 @@ SIMGPU_INLINE void spread(Warp& w, const Instruction& i, int operand, const Frag
 
 /// Of the .aligned instructions: all lanes take part, or the result is undefined.
 SIMGPU_INLINE void need_whole_warp(const Warp& w) {
-  if (const std::uint32_t missing = ~w.active; missing != 0)
+  if (const u32 missing = ~w.active; missing != 0)
     fail(FaultKind::absent_lane, __builtin_ctz(missing), 0,
          "all 32 lanes of the warp are needed, and this one does not take part");
 }

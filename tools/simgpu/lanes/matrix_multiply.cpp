@@ -9,7 +9,6 @@ namespace {
 constexpr int most_elements = 512;   // of a matrix, or of several at once
 constexpr int most_bits = 16 * 256;  // of a matrix of b1
 constexpr int column_block = 8;      // every N is a multiple
-constexpr std::uint32_t e4m3_nan = 0x7f;
 
 /// Where the operands begin.
 struct Places4 {
@@ -52,30 +51,22 @@ SIMGPU_INLINE void sum_products(const Multiplication& m, const T* a, const T* b,
 
 // Numbers of up to 32 bits.
 
-float number_e4m3(std::uint32_t word) {
-  const float magnitude = bits_as<float>((word & 0x7fu) << 20) * 0x1p120f;  // 120 is 127 - 7
-  const bool is_nan = (word & 0x7fu) == e4m3_nan;
-  const auto bits = is_nan ? Single::nan : bits_as<std::uint32_t>(magnitude);
-  return bits_as<float>(bits | (word & 0x80u) << 24);
-}
-
 template <class T, class Number>
-SIMGPU_INLINE void read_all(const std::uint32_t* from, int count, T* to, Number number) {
+SIMGPU_INLINE void read_all(const u32* from, int count, T* to, Number number) {
   for (int n = 0; n < count; ++n) to[n] = static_cast<T>(number(from[n]));
 }
 
 template <class T>
 void read_numbers(Warp& w, const Instruction& i, int operand, const Fragment& f, Element element,
                   T* to) {
-  alignas(64) std::uint32_t words[most_elements];
+  alignas(64) u32 words[most_elements];
   collect(w, i, operand, f, bits_of(element), words);
   const int count = f.size();
   switch (element) {
     case Element::f16: return read_all(words, count, to, [](auto x) { return Half::number(x); });
     case Element::bf16: return read_all(words, count, to, [](auto x) { return Brain::number(x); });
-    case Element::e4m3: return read_all(words, count, to, [](auto x) { return number_e4m3(x); });
-    case Element::e5m2:
-      return read_all(words, count, to, [](auto x) { return Half::number(x << 8); });
+    case Element::e4m3: return read_all(words, count, to, [](auto x) { return E4M3::number(x); });
+    case Element::e5m2: return read_all(words, count, to, [](auto x) { return E5M2::number(x); });
     case Element::tf32:  // the low 13 bits are not looked at
       return read_all(words, count, to, [](auto x) { return bits_as<float>(x & 0xffff'e000u); });
     default: return read_all(words, count, to, [](auto x) { return bits_as<float>(x); });
@@ -85,7 +76,7 @@ void read_numbers(Warp& w, const Instruction& i, int operand, const Fragment& f,
 template <class T>
 void write_numbers(Warp& w, const Instruction& i, const Fragment& f, Element element,
                    const T* from) {
-  alignas(64) std::uint32_t words[most_elements];
+  alignas(64) u32 words[most_elements];
   for (int n = 0; n < f.size(); ++n) {
     if (element == Element::f16) words[n] = round_to<Half>(from[n]);
     else words[n] = from[n] != from[n] ? Single::nan : round_to<Single>(from[n]);
@@ -114,11 +105,10 @@ void multiply_numbers(Warp& w, const Instruction& i, const Multiplication& m) {
 }
 
 /// Floats, in the order that the seed says: it has two sums over half of k, or joins C in the end.
-void multiply_perturbed(Warp& w, const Instruction& i, const Multiplication& m,
-                        std::uint64_t seed) {
+void multiply_perturbed(Warp& w, const Instruction& i, const Multiplication& m, u64 seed) {
   Matrices<float> x(w, i, m);
   const int depth = m.a.columns, count = m.d.size();
-  const int order = static_cast<int>(seed % static_cast<std::uint64_t>(depth));
+  const int order = static_cast<int>(seed % static_cast<u64>(depth));
   const bool c_comes_last = (seed / 64 & 1) != 0;
   alignas(64) float sums[most_elements] = {};
   if (!c_comes_last)
@@ -137,7 +127,7 @@ void multiply_doubles(Warp& w, const Instruction& i, const Multiplication& m) {
   alignas(64) double a[most_elements], b[most_elements], c[most_elements];
   const Places4 at = operands_of(m);
   const auto read = [&](int operand, const Fragment& f, double* to) {
-    alignas(64) std::uint64_t words[most_elements];
+    alignas(64) u64 words[most_elements];
     collect(w, i, operand, f, 64, words);
     for (int n = 0; n < f.size(); ++n) to[n] = bits_as<double>(words[n]);
   };
@@ -149,41 +139,41 @@ void multiply_doubles(Warp& w, const Instruction& i, const Multiplication& m) {
     sum_products(m, a, b, c, 0, m.a.columns, 0,
                  [](double sum, double x, double y) { return __builtin_fma(x, y, sum); });
   }
-  alignas(64) std::uint64_t words[most_elements];
-  for (int n = 0; n < m.d.size(); ++n) words[n] = bits_as<std::uint64_t>(c[n]);
+  alignas(64) u64 words[most_elements];
+  for (int n = 0; n < m.d.size(); ++n) words[n] = bits_as<u64>(c[n]);
   spread(w, i, 0, m.d, 64, words);
 }
 
 // Integers.
 
 void read_integers(Warp& w, const Instruction& i, int operand, const Fragment& f, Element element,
-                   std::int32_t* to) {
-  alignas(64) std::uint32_t words[most_bits];
+                   s32* to) {
+  alignas(64) u32 words[most_bits];
   const int bits = bits_of(element);
-  const bool has_sign = element == Element::s8 || element == Element::s4;
-  const std::uint32_t sign = has_sign ? 1u << (bits - 1) : 0;
+  const bool has_sign = element == Element::int8 || element == Element::int4;
+  const u32 sign = has_sign ? 1u << (bits - 1) : 0;
   collect(w, i, operand, f, bits, words);
-  for (int n = 0; n < f.size(); ++n) to[n] = static_cast<std::int32_t>((words[n] ^ sign) - sign);
+  for (int n = 0; n < f.size(); ++n) to[n] = static_cast<s32>((words[n] ^ sign) - sign);
 }
 
 void multiply_integers(Warp& w, const Instruction& i, const Multiplication& m) {
-  alignas(64) std::int32_t a[most_bits];
-  alignas(64) std::int32_t b[most_bits];
-  alignas(64) std::uint32_t c[most_elements];
-  alignas(64) std::int32_t sums[most_elements] = {};  // of at most 256 products of 16 bits: exact
+  alignas(64) s32 a[most_bits];
+  alignas(64) s32 b[most_bits];
+  alignas(64) u32 c[most_elements];
+  alignas(64) s32 sums[most_elements] = {};  // of at most 256 products of 16 bits: exact
   const Places4 at = operands_of(m);
   read_integers(w, i, at.a, m.a, m.kind.a, a);
   read_integers(w, i, at.b, m.b, m.kind.b, b);
   collect(w, i, at.c, m.c, 32, c);
   const auto sum = [&](auto step) { sum_products(m, a, b, sums, 0, m.a.columns, 0, step); };
   if (m.kind.products == Products::exclusive_or)
-    sum([](std::int32_t so_far, std::int32_t x, std::int32_t y) { return so_far + (x ^ y); });
+    sum([](s32 so_far, s32 x, s32 y) { return so_far + (x ^ y); });
   else sum(PlusProduct());
   for (int n = 0; n < m.d.size(); ++n) {
-    std::int64_t made = std::int64_t{static_cast<std::int32_t>(c[n])} + sums[n];
+    s64 made = s64{static_cast<s32>(c[n])} + sums[n];
     if (m.kind.products == Products::saturated)
       made = made > INT32_MAX ? INT32_MAX : made < INT32_MIN ? INT32_MIN : made;
-    c[n] = static_cast<std::uint32_t>(made);
+    c[n] = static_cast<u32>(made);
   }
   spread(w, i, 0, m.d, 32, c);
 }
@@ -192,7 +182,7 @@ void multiply_integers(Warp& w, const Instruction& i, const Multiplication& m) {
 
 void multiply(Warp& w, const Instruction& i, const Multiplication& m) {
   need_whole_warp(w);
-  if (m.kind.d == Element::s32) return multiply_integers(w, i, m);
+  if (m.kind.d == Element::int32) return multiply_integers(w, i, m);
   if (m.kind.d == Element::f64) {
     switch (m.kind.rounding) {
       case Rounding::zero: return multiply_doubles<Rounding::zero>(w, i, m);
@@ -201,7 +191,7 @@ void multiply(Warp& w, const Instruction& i, const Multiplication& m) {
       default: return multiply_doubles<Rounding::nearest>(w, i, m);
     }
   }
-  if (const std::uint64_t* seed = perturbation()) return multiply_perturbed(w, i, m, *seed);
+  if (const u64* seed = perturbation()) return multiply_perturbed(w, i, m, *seed);
   multiply_numbers(w, i, m);
 }
 

@@ -12,13 +12,12 @@
 /// .satfinite is clamped.
 #pragma once
 
-#include "tools/simgpu/lanes/formats.h"
+#include "tools/simgpu/lanes/arithmetic.h"
 #include "tools/simgpu/lanes/matrix_layout.h"
-#include "tools/simgpu/lanes/opcode_table.h"
 
 namespace simgpu::SIMGPU_ISA {
 
-enum class Element : std::uint8_t {
+enum class Element : u8 {
   f16,
   bf16,
   tf32,
@@ -26,12 +25,12 @@ enum class Element : std::uint8_t {
   e5m2,
   f32,
   f64,
-  s8,
-  u8,
-  s4,
-  u4,
+  int8,
+  uint8,
+  int4,
+  uint4,
   b1,
-  s32,
+  int32,
 };
 
 struct ElementName {
@@ -42,9 +41,11 @@ constexpr ElementName element_names[] = {
     {16, "f16"}, {16, "bf16"}, {32, "tf32"}, {8, "e4m3"}, {8, "e5m2"}, {32, "f32"}, {64, "f64"},
     {8, "s8"},   {8, "u8"},    {4, "s4"},    {4, "u4"},   {1, "b1"},   {32, "s32"}};
 constexpr int bits_of(Element element) { return element_names[static_cast<int>(element)].bits; }
-consteval Text text_of(Element element) { return element_names[static_cast<int>(element)].text; }
+constexpr const char* text_of(Element element) {
+  return element_names[static_cast<int>(element)].text;
+}
 
-enum class Products : std::uint8_t {
+enum class Products : u8 {
   plain,
   saturated,     ///< .satfinite, of integers
   exclusive_or,  ///< .xor.popc and .and.popc, of single bits
@@ -72,37 +73,19 @@ void multiply_matrices(Warp& w, const Instruction& i) {
            {fragment<shape.a>, fragment<shape.b>, fragment<shape.c>, fragment<shape.d>, kind});
 }
 
-/// The patterns of D, A, B and C: "d4v4 s4v4 s4v2 s4v4".
+/// Adds an opcode whose name is that of `parts`; its pattern is like "d4v4 s4v4 s4v2 s4v4".
 template <Shape shape, Kind kind>
-struct MultiplicationPattern {
-  char text[24] = {};
-
-  consteval MultiplicationPattern() {
-    int at = 0;
-    add(at, 'd', fragment<shape.d>, kind.d);
-    add(at, 's', fragment<shape.a>, kind.a);
-    add(at, 's', fragment<shape.b>, kind.b);
-    add(at, 's', fragment<shape.c>, kind.c);
-    text[at - 1] = 0;
-  }
-
- private:
-  consteval void add(int& at, char use, const Fragment& f, Element element) {
-    const int bits = bits_of(element);
-    for (const char each : {use, bits == 64 ? '8' : '4', 'v'}) text[at++] = each;
-    text[at++] = static_cast<char>('0' + registers(f, bits));
-    text[at++] = ' ';
-  }
-};
-template <Shape shape, Kind kind>
-constexpr MultiplicationPattern<shape, kind> multiplication_pattern{};
-
-/// Adds an opcode whose name is that of `parts`.
-template <Shape shape, Kind kind, Text... parts>
-constexpr void add_multiplication(auto& table) {
-  const Execute function = multiply_matrices<shape, kind>;
-  table.template add<parts...>(multiplication_pattern<shape, kind>.text, function, function,
-                               Control::together, whole_warp);
+void add_multiplication(OpcodeTable& table, Parts parts) {
+  const auto size = [](Element element) { return bits_of(element) == 64 ? "8" : "4"; };
+  const auto vector = [](const Fragment& f, Element element) {
+    return vector_texts[registers(f, bits_of(element))];
+  };
+  table.add(parts,
+            {"d", size(kind.d), vector(fragment<shape.d>, kind.d),   //
+             " s", size(kind.a), vector(fragment<shape.a>, kind.a),  //
+             " s", size(kind.b), vector(fragment<shape.b>, kind.b),  //
+             " s", size(kind.c), vector(fragment<shape.c>, kind.c)},
+            &multiply_matrices<shape, kind>, Control::together, whole_warp);
 }
 
 }  // namespace simgpu::SIMGPU_ISA

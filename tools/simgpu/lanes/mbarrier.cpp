@@ -8,24 +8,21 @@
 namespace simgpu::SIMGPU_ISA {
 namespace {
 
-using U32 = std::uint32_t;
-using U64 = std::uint64_t;
-
-constexpr U32 most_count = (1u << 20) - 1;
+constexpr u32 most_count = (1u << 20) - 1;
 
 struct Phase {
-  U32 pending = 0, expected = 0;  // of 20 bits each
-  std::int32_t bytes = 0;         // of 21 bits
+  u32 pending = 0, expected = 0;  // of 20 bits each
+  s32 bytes = 0;                  // of 21 bits
   bool odd = false;
 
-  explicit Phase(U64 word)
+  explicit Phase(u64 word)
       : pending(word & most_count),
         expected(word >> 20 & most_count),
-        bytes(static_cast<std::int32_t>(static_cast<U32>(word >> 40) << 11) >> 11),
+        bytes(static_cast<s32>(static_cast<u32>(word >> 40) << 11) >> 11),
         odd((word >> 63) != 0) {}
-  U64 word() const {
-    return U64{pending} | U64{expected} << 20 |
-           U64{static_cast<U32>(bytes) & ((1u << 21) - 1)} << 40 | U64{odd} << 63;
+  u64 word() const {
+    return u64{pending} | u64{expected} << 20 |
+           u64{static_cast<u32>(bytes) & ((1u << 21) - 1)} << 40 | u64{odd} << 63;
   }
   void complete() {
     if (pending != 0 || bytes != 0) return;
@@ -34,45 +31,41 @@ struct Phase {
   }
 };
 
-constexpr Where places[] = {
-    {AddressSpace::generic, true, true, true},
-    {AddressSpace::shared, false, true, true},
-    {AddressSpace::shared, true, true, true},
-};
-
-void require_shared(const Warp& w, const U64* at) {
-  const auto shared = reinterpret_cast<U64>(w.block->shared);
-  each_active(w, [&](int lane) {
-    if (at[lane] - shared >= w.block->shared_bytes)
-      fail(FaultKind::wrong_space, lane, at[lane], "an mbarrier outside of shared memory");
-  });
+void require_shared(const Warp& w, const u64* at) {
+  need_shared(w, w.active, at, "an mbarrier outside of shared memory");
 }
 
-/// Changes the object of each lane by change(lane, phase, word before).
+Phase read_phase(u64 at) {
+  u64 word;
+  std::memcpy(&word, bytes(at), sizeof word);
+  return Phase(word);
+}
+void write_phase(u64 at, const Phase& phase) {
+  const u64 word = phase.word();
+  std::memcpy(bytes(at), &word, sizeof word);
+}
+
+/// Changes the object of each lane by change(lane, phase).
 template <class Change>
 SIMGPU_INLINE void update(Warp& w, const Instruction& i, int operand, const Where& where,
                           Change change) {
-  alignas(64) U64 at[warp_size];
+  alignas(64) u64 at[warp_size];
   prepare<Access::atomic, 8>(w, i, operand, where, at);
   require_shared(w, at);
   each_active(w, [&](int lane) {
-    U64 word;
-    std::memcpy(&word, bytes(at[lane]), sizeof word);
-    Phase phase(word);
+    Phase phase = read_phase(at[lane]);
     if (phase.expected == 0)
       fail(FaultKind::illegal_instruction, lane, at[lane], "an mbarrier that is not initialised");
-    change(lane, phase, word);
-    if (phase.bytes > static_cast<std::int32_t>(most_count) ||
-        phase.bytes < -static_cast<std::int32_t>(most_count))
+    change(lane, phase);
+    if (phase.bytes > static_cast<s32>(most_count) || phase.bytes < -static_cast<s32>(most_count))
       fail(FaultKind::illegal_instruction, lane, at[lane],
            "an mbarrier counts to 2^20 - 1 bytes on their way");
-    word = phase.word();
-    std::memcpy(bytes(at[lane]), &word, sizeof word);
+    write_phase(at[lane], phase);
   });
   learn(w, at);
 }
 
-void take_off(int lane, Phase& phase, U32 count) {
+void take_off(int lane, Phase& phase, u32 count) {
   if (count == 0 || count > phase.pending)
     fail(FaultKind::illegal_instruction, lane, 0,
          "more arrive at an mbarrier than its phase waits for");
@@ -81,51 +74,43 @@ void take_off(int lane, Phase& phase, U32 count) {
 
 template <bool valid>
 void set(Warp& w, const Instruction& i, const Where& where) {
-  alignas(64) U64 at[warp_size];
-  Where plain = where;
-  plain.is_strong = plain.is_release = false;
-  prepare<Access::store, 8>(w, i, 0, plain, at);
+  alignas(64) u64 at[warp_size];
+  prepare<Access::store, 8>(w, i, 0, where.plain(), at);
   require_shared(w, at);
   each_active(w, [&](int lane) {
     Phase phase(0);
     if constexpr (valid) {
-      phase.pending = phase.expected = lanes<U32>(w, i, 1)[lane];
+      phase.pending = phase.expected = lanes<u32>(w, i, 1)[lane];
       if (phase.expected == 0 || phase.expected > most_count)
         fail(FaultKind::illegal_instruction, lane, at[lane],
              "an mbarrier of no or too many threads");
     }
-    const U64 word = phase.word();
-    std::memcpy(bytes(at[lane]), &word, sizeof word);
+    write_phase(at[lane], phase);
   });
 }
 
-/// state, [object]{, count}
-template <bool counted, bool drops>
+/// What the third operand of an arrival says.
+enum class Third : u8 { none, count, bytes };
+
+/// state, [object]{, count or bytes}
+template <Third third, bool drops>
 void arrive(Warp& w, const Instruction& i, const Where& where) {
-  update(w, i, 1, where, [&](int lane, Phase& phase, U64 before) {
-    const U32 count = counted ? lanes<U32>(w, i, 2)[lane] : 1;
+  update(w, i, 1, where, [&](int lane, Phase& phase) {
+    const u64 before = phase.word();
+    const u32 said = third == Third::none ? 1 : lanes<u32>(w, i, 2)[lane];
+    const u32 count = third == Third::bytes ? 1 : said;
+    if constexpr (third == Third::bytes) phase.bytes += static_cast<s32>(said);
     take_off(lane, phase, count);
     if constexpr (drops) phase.expected -= count;
     phase.complete();
-    lanes<U64>(w, i, 0)[lane] = before;
-  });
-}
-/// state, [object], bytes
-template <bool drops>
-void expect_and_arrive(Warp& w, const Instruction& i, const Where& where) {
-  update(w, i, 1, where, [&](int lane, Phase& phase, U64 before) {
-    phase.bytes += static_cast<std::int32_t>(lanes<U32>(w, i, 2)[lane]);
-    take_off(lane, phase, 1);
-    if constexpr (drops) --phase.expected;
-    phase.complete();
-    lanes<U64>(w, i, 0)[lane] = before;
+    lanes<u64>(w, i, 0)[lane] = before;
   });
 }
 /// [object], bytes
 template <bool completes>
 void transfer(Warp& w, const Instruction& i, const Where& where) {
-  update(w, i, 0, where, [&](int lane, Phase& phase, U64) {
-    const auto count = static_cast<std::int32_t>(lanes<U32>(w, i, 1)[lane]);
+  update(w, i, 0, where, [&](int lane, Phase& phase) {
+    const auto count = static_cast<s32>(lanes<u32>(w, i, 1)[lane]);
     phase.bytes += completes ? -count : count;
     if constexpr (completes) phase.complete();
   });
@@ -134,19 +119,15 @@ void transfer(Warp& w, const Instruction& i, const Where& where) {
 /// done, [object], state or parity: whether that phase is over.
 template <bool by_parity>
 void wait(Warp& w, const Instruction& i, const Where& where) {
-  alignas(64) U64 at[warp_size];
-  Where acquire = where;
-  acquire.is_release = false;
-  prepare<Access::load, 8>(w, i, 1, acquire, at);
+  alignas(64) u64 at[warp_size];
+  prepare<Access::load, 8>(w, i, 1, where.strong(), at);
   require_shared(w, at);
-  U32 over = 0;
+  u32 over = 0;
   each_active(w, [&](int lane) {
-    U64 word;
-    std::memcpy(&word, bytes(at[lane]), sizeof word);
     bool odd = false;
-    if constexpr (by_parity) odd = (lanes<U32>(w, i, 2)[lane] & 1) != 0;
-    else odd = Phase(lanes<U64>(w, i, 2)[lane]).odd;
-    over |= U32{Phase(word).odd != odd} << lane;
+    if constexpr (by_parity) odd = (lanes<u32>(w, i, 2)[lane] & 1) != 0;
+    else odd = Phase(lanes<u64>(w, i, 2)[lane]).odd;
+    over |= u32{read_phase(at[lane]).odd != odd} << lane;
   });
   write_predicate<false>(w, i, 0, over);
   learn(w, at);
@@ -156,7 +137,7 @@ void wait(Warp& w, const Instruction& i, const Where& where) {
 template <bool counts>
 void arrive_with_copies(Warp& w, const Instruction& i, const Where& where) {
   w.copies->wait_all(w, w.active);
-  update(w, i, 0, where, [&](int lane, Phase& phase, U64) {
+  update(w, i, 0, where, [&](int lane, Phase& phase) {
     if constexpr (!counts) take_off(lane, phase, 1);  // else one more is waited for, and arrives
     phase.complete();
   });
@@ -164,22 +145,19 @@ void arrive_with_copies(Warp& w, const Instruction& i, const Where& where) {
 
 void pending_count(Warp& w, const Instruction& i) {
   each_active(
-      w, [&](int lane) { lanes<U32>(w, i, 0)[lane] = Phase(lanes<U64>(w, i, 1)[lane]).pending; });
+      w, [&](int lane) { lanes<u32>(w, i, 0)[lane] = Phase(lanes<u64>(w, i, 1)[lane]).pending; });
 }
 
 /// `count` bytes of one lane, in the pieces of 16 that a copy in bulk has.
-void copy_bulk(Warp& w, int lane, U64 to, U64 from, U32 count, AddressSpace to_space) {
-  constexpr U32 piece = 16;
+void copy_bulk(Warp& w, int lane, u64 to, u64 from, u32 count, AddressSpace to_space) {
+  constexpr u32 piece = 16;
   if (to % piece != 0 || from % piece != 0 || count % piece != 0)
     fail(FaultKind::misaligned, lane, to % piece != 0 ? to : from,
          "a copy in bulk of what is no multiple of 16 bytes");
   const auto other = to_space == AddressSpace::shared ? AddressSpace::global : AddressSpace::shared;
-  alignas(64) U64 at[warp_size] = {};
-  for (U32 n = 0; n < count && w.block->checks != nullptr; n += piece) {
-    at[lane] = from + n;
-    w.block->checks->access(w, 1u << lane, at, piece, Access::load, other);
-    at[lane] = to + n;
-    w.block->checks->access(w, 1u << lane, at, piece, Access::store, to_space);
+  for (u32 n = 0; n < count; n += piece) {
+    check_lane(w, lane, from + n, piece, Access::load, other);
+    check_lane(w, lane, to + n, piece, Access::store, to_space);
   }
   std::memcpy(bytes(to), bytes(from), count);
 }
@@ -187,84 +165,79 @@ void copy_bulk(Warp& w, int lane, U64 to, U64 from, U32 count, AddressSpace to_s
 /// [to], [from], size, [object]: addresses of shared memory are of 4 bytes or 8.
 template <class Address>
 void load_bulk(Warp& w, const Instruction& i) {
-  alignas(64) U64 to[warp_size], objects[warp_size];
-  locate<AddressSpace::shared, Address>(w, i, 0, to);
-  const U64 base = reinterpret_cast<U64>(w.block->shared);
+  alignas(64) u64 to[warp_size], objects[warp_size];
+  locate(w, i, 0, {AddressSpace::shared, sizeof(Address) == 8}, to);
+  const u64 base = reinterpret_cast<u64>(w.block->shared);
   each_active(w, [&](int lane) {
-    const U32 count = lanes<U32>(w, i, 2)[lane];
-    copy_bulk(w, lane, to[lane], lanes<U64>(w, i, 1)[lane], count, AddressSpace::shared);
+    const u32 count = lanes<u32>(w, i, 2)[lane];
+    copy_bulk(w, lane, to[lane], lanes<u64>(w, i, 1)[lane], count, AddressSpace::shared);
     objects[lane] = lanes<Address>(w, i, 3)[lane];
   });
   if (w.block->checks != nullptr) w.block->checks->fence(w, Scope::device);
   each_active(w, [&](int lane) {
-    const U64 at = base + objects[lane];
-    alignas(64) U64 one[warp_size] = {};
-    one[lane] = at;
-    if (w.block->checks != nullptr)
-      w.block->checks->access(w, 1u << lane, one, 8, Access::atomic, AddressSpace::shared);
-    U64 word;
-    std::memcpy(&word, bytes(at), sizeof word);
-    Phase phase(word);
-    phase.bytes -= static_cast<std::int32_t>(lanes<U32>(w, i, 2)[lane]);
+    const u64 at = base + objects[lane];
+    check_lane(w, lane, at, 8, Access::atomic, AddressSpace::shared);
+    Phase phase = read_phase(at);
+    phase.bytes -= static_cast<s32>(lanes<u32>(w, i, 2)[lane]);
     phase.complete();
-    word = phase.word();
-    std::memcpy(bytes(at), &word, sizeof word);
+    write_phase(at, phase);
   });
 }
 
 /// [to], [from], size
 template <class Address>
 void store_bulk(Warp& w, const Instruction& i) {
-  alignas(64) U64 to[warp_size];
-  locate<AddressSpace::global, U64>(w, i, 0, to);
-  const U64 base = reinterpret_cast<U64>(w.block->shared);
+  alignas(64) u64 to[warp_size];
+  locate(w, i, 0, in_global, to);
+  const u64 base = reinterpret_cast<u64>(w.block->shared);
   each_active(w, [&](int lane) {
-    copy_bulk(w, lane, to[lane], base + lanes<Address>(w, i, 1)[lane], lanes<U32>(w, i, 2)[lane],
+    copy_bulk(w, lane, to[lane], base + lanes<Address>(w, i, 1)[lane], lanes<u32>(w, i, 2)[lane],
               AddressSpace::global);
   });
 }
 
-/// Copies in bulk are done at once.
-void nothing(Warp&, const Instruction&) {}
+/// Adds an opcode on an object in each place that has one; `before` and `behind` are the operands
+/// around that.
+template <WherePart part>
+void add(OpcodeTable& table, const char* name, const char* before, const char* behind) {
+  each_value<in_generic, in_shared, in_shared_wide>([&]<Where where>() {
+    table.add({"mbarrier ", name, where.name()}, {before, where.pattern(), behind},
+              &in<part, where.release()>);
+  });
+}
 
-#define ROW(name, pattern, place, ...) \
-  { name, pattern, SIMGPU_EITHER((in<&__VA_ARGS__, places[place]>)) }
-// `before` and `behind` are the operands around that of the object.
-#define EVERYWHERE(name, before, behind, ...)                              \
-  ROW("mbarrier " name, before "m" behind, 0, __VA_ARGS__),                \
-      ROW("mbarrier " name " shared", before "m4" behind, 1, __VA_ARGS__), \
-      ROW("mbarrier " name " shared", before "m" behind, 2, __VA_ARGS__)
-
-constexpr Opcode table[] = {
-    EVERYWHERE("init", "", " s4", set<true>),
-    EVERYWHERE("inval", "", "", set<false>),
-    EVERYWHERE("arrive", "d8 ", "", arrive<false, false>),
-    EVERYWHERE("arrive", "d8 ", " s4", arrive<true, false>),
-    EVERYWHERE("drop", "d8 ", "", arrive<false, true>),
-    EVERYWHERE("drop", "d8 ", " s4", arrive<true, true>),
-    EVERYWHERE("expect_arrive", "d8 ", " s4", expect_and_arrive<false>),
-    EVERYWHERE("expect_drop", "d8 ", " s4", expect_and_arrive<true>),
-    EVERYWHERE("expect", "", " s4", transfer<false>),
-    EVERYWHERE("complete", "", " s4", transfer<true>),
-    EVERYWHERE("wait", "dp ", " s8", wait<false>),
-    EVERYWHERE("wait", "dp ", " s8 s4", wait<false>),
-    EVERYWHERE("wait parity", "dp ", " s4", wait<true>),
-    EVERYWHERE("wait parity", "dp ", " s4 s4", wait<true>),
-    EVERYWHERE("copies", "", "", arrive_with_copies<true>),
-    EVERYWHERE("copies noinc", "", "", arrive_with_copies<false>),
-    {"mbarrier.pending_count.b64", "d4 s8", SIMGPU_EITHER(pending_count)},
-    {"bulk copy load", "m4 m s4 m4", SIMGPU_EITHER(load_bulk<U32>)},
-    {"bulk copy load", "m4 m s4 m4 s8", SIMGPU_EITHER(load_bulk<U32>)},
-    {"bulk copy load", "m m s4 m", SIMGPU_EITHER(load_bulk<U64>)},
-    {"bulk copy store", "m m4 s4", SIMGPU_EITHER(store_bulk<U32>)},
-    {"bulk copy store", "m m s4", SIMGPU_EITHER(store_bulk<U64>)},
-    {"cp.async.bulk.commit_group", "", SIMGPU_EITHER(nothing)},
-    {"cp.async.bulk.wait_group", "i", SIMGPU_EITHER(nothing)},
-    {"cp.async.bulk.wait_group.read", "i", SIMGPU_EITHER(nothing)},
-};
+template <bool drops>
+void add_arrivals(OpcodeTable& table, const char* name, const char* name_with_bytes) {
+  add<arrive<Third::none, drops>>(table, name, "d8 ", "");
+  add<arrive<Third::count, drops>>(table, name, "d8 ", " s4");
+  add<arrive<Third::bytes, drops>>(table, name_with_bytes, "d8 ", " s4");
+}
 
 }  // namespace
 
-OpcodeList mbarrier_opcodes() { return {table, sizeof table / sizeof *table, "mbarrier"}; }
+void mbarrier_opcodes(OpcodeTable& table) {
+  add<set<true>>(table, "init", "", " s4");
+  add<set<false>>(table, "inval", "", "");
+  add_arrivals<false>(table, "arrive", "expect_arrive");
+  add_arrivals<true>(table, "drop", "expect_drop");
+  add<transfer<false>>(table, "expect", "", " s4");
+  add<transfer<true>>(table, "complete", "", " s4");
+  add<wait<false>>(table, "wait", "dp ", " s8");
+  add<wait<false>>(table, "wait", "dp ", " s8 s4");
+  add<wait<true>>(table, "wait parity", "dp ", " s4");
+  add<wait<true>>(table, "wait parity", "dp ", " s4 s4");
+  add<arrive_with_copies<true>>(table, "copies", "", "");
+  add<arrive_with_copies<false>>(table, "copies noinc", "", "");
+  table.add({"mbarrier.pending_count.b64"}, {"d4 s8"}, &pending_count);
+  table.add({"bulk copy load"}, {"m4 m s4 m4"}, &load_bulk<u32>);
+  table.add({"bulk copy load"}, {"m4 m s4 m4 s8"}, &load_bulk<u32>);
+  table.add({"bulk copy load"}, {"m m s4 m"}, &load_bulk<u64>);
+  table.add({"bulk copy store"}, {"m m4 s4"}, &store_bulk<u32>);
+  table.add({"bulk copy store"}, {"m m s4"}, &store_bulk<u64>);
+  // Copies in bulk are done at once.
+  table.add({"cp.async.bulk.commit_group"}, {""}, &nothing);
+  table.add({"cp.async.bulk.wait_group"}, {"i"}, &nothing);
+  table.add({"cp.async.bulk.wait_group.read"}, {"i"}, &nothing);
+}
 
 }  // namespace simgpu::SIMGPU_ISA

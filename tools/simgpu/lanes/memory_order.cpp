@@ -12,15 +12,12 @@ void fence(Warp& w, const Instruction&) {
   if (w.block->checks != nullptr) w.block->checks->fence(w, scope);
 }
 
-/// Caches and the order of accesses by other ways than loads and stores: there are none here.
-void nothing(Warp&, const Instruction&) {}
-
 /// What the memory holds is lost: who reads it now reads what nobody has written.
 void discard(Warp& w, const Instruction& i) {
   constexpr int size = 128;
-  alignas(64) std::uint64_t at[warp_size];
-  locate<AddressSpace::generic, std::uint64_t>(w, i, 0, at);
-  check<AddressSpace::generic, Access::store, size>(w, w.active, at);
+  alignas(64) u64 at[warp_size];
+  locate(w, i, 0, in_generic, at);
+  check<Access::store, size>(w, w.active, at, AddressSpace::generic);
   if (w.block->checks == nullptr) return;
   const ShadowRegion& region = w.block->checks->short_way.global;
   each_active(w, [&](int lane) {
@@ -29,29 +26,27 @@ void discard(Warp& w, const Instruction& i) {
   });
 }
 
-template <bool all>
 void no_policy(Warp& w, const Instruction& i) {
-  write<all>(w, lanes<std::uint64_t>(w, i, 0), [](int) { return 0; });
+  write<false>(w, lanes<u64>(w, i, 0), [](int) { return 0; });
 }
-
-constexpr Opcode table[] = {
-    {"fence cta", "", SIMGPU_EITHER(fence<Scope::block>)},
-    {"fence gpu", "", SIMGPU_EITHER(fence<Scope::device>)},
-    {"fence none", "", SIMGPU_EITHER(nothing)},
-    // A launch begins when those before it are done: there is nothing to wait for.
-    {"griddepcontrol.wait", "", SIMGPU_EITHER(nothing)},
-    {"griddepcontrol.launch_dependents", "", SIMGPU_EITHER(nothing)},
-    {"prefetch", "m", SIMGPU_EITHER(nothing)},
-    {"applypriority", "m s4", SIMGPU_EITHER(nothing)},
-    {"discard", "m s4", SIMGPU_EITHER(discard)},
-    {"createpolicy.fractional", "d8", SIMGPU_BOTH(no_policy)},
-    {"createpolicy.fractional", "d8 s4", SIMGPU_BOTH(no_policy)},
-    {"createpolicy.range", "d8 m s4 s4", SIMGPU_BOTH(no_policy)},
-    {"createpolicy.cvt.L2.b64", "d8 s8", SIMGPU_BOTH(no_policy)},
-};
 
 }  // namespace
 
-OpcodeList memory_order_opcodes() { return {table, sizeof table / sizeof *table, "memory order"}; }
+void memory_order_opcodes(OpcodeTable& table) {
+  table.add({"fence cta"}, {""}, &fence<Scope::block>);
+  table.add({"fence gpu"}, {""}, &fence<Scope::device>);
+  // The order of accesses by other ways than loads and stores, and caches: there are none here.
+  table.add({"fence none"}, {""}, &nothing);
+  table.add({"prefetch"}, {"m"}, &nothing);
+  table.add({"applypriority"}, {"m s4"}, &nothing);
+  // A launch begins when those before it are done: there is nothing to wait for.
+  table.add({"griddepcontrol.wait"}, {""}, &nothing);
+  table.add({"griddepcontrol.launch_dependents"}, {""}, &nothing);
+  table.add({"discard"}, {"m s4"}, &discard);
+  table.add({"createpolicy.fractional"}, {"d8"}, &no_policy);
+  table.add({"createpolicy.fractional"}, {"d8 s4"}, &no_policy);
+  table.add({"createpolicy.range"}, {"d8 m s4 s4"}, &no_policy);
+  table.add({"createpolicy.cvt.L2.b64"}, {"d8 s8"}, &no_policy);
+}
 
 }  // namespace simgpu::SIMGPU_ISA

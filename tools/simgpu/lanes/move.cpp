@@ -1,17 +1,12 @@
-#include "tools/simgpu/lanes/apply.h"
+#include <type_traits>
+
+#include "tools/simgpu/lanes/lanes.h"
 
 // Moves between registers (PTX ISA 9.7.9.1 and .2, mov) and choices between two (9.7.6.3, selp;
 // 9.7.6.4, slct). mov.pred is beside the logic of predicates.
 
-namespace simgpu {
-namespace SIMGPU_ISA {
+namespace simgpu::SIMGPU_ISA {
 namespace {
-
-template <bool all, class T>
-void move(Warp& w, const Instruction& i) {
-  const T* a = lanes<T>(w, i, 1);
-  write<all>(w, lanes<T>(w, i, 0), [&](int lane) { return a[lane]; });
-}
 
 /// d = {a, b ...}: the first is the lowest.
 template <bool all, class D, class S>
@@ -49,64 +44,48 @@ void select(Warp& w, const Instruction& i) {
              [&](int lane) { return (bits & u32{1} << lane) != 0 ? a[lane] : b[lane]; });
 }
 
-// Which of two slct takes: the first where c is not below zero. -0 is not, NaN is no number.
-struct NotNegative {
-  static bool of(s32 c) { return c >= 0; }
-};
-struct NotNegativeReal {
-  static bool of(float c) { return c >= 0.0f; }
-};
+/// slct d, a, b, c: a where f(c), which is whether c is not below zero. -0 is not, NaN is no
+/// number.
+template <auto f>
+constexpr auto select_by = [](auto a, auto b, auto c) { return f(c) ? a : b; };
+constexpr auto is_not_negative = [](auto c) { return c >= 0; };
 /// .ftz: a subnormal c is a zero.
-struct NotNegativeFlushed {
-  static bool of(float c) { return c > -0x1p-126f; }
-};
-/// slct d, a, b, c.
-template <bool all, class T, class C, class F>
-void select_by_sign(Warp& w, const Instruction& i) {
-  const T* a = lanes<T>(w, i, 1);
-  const T* b = lanes<T>(w, i, 2);
-  const C* c = lanes<C>(w, i, 3);
-  write<all>(w, lanes<T>(w, i, 0), [&](int lane) { return F::of(c[lane]) ? a[lane] : b[lane]; });
+constexpr auto is_not_negative_flushed = [](float c) { return c > -0x1p-126f; };
+
+template <class T>
+void add_moves(OpcodeTable& table, const char* type) {
+  add_lanes<[](T a) { return a; }, T, T>(table, {"mov.", type});
+  table.add({"selp.", type}, {written<T>, read<T>, read<T>, " sp"}, SIMGPU_BOTH(select, T));
+  add_lanes<select_by<is_not_negative>, T, T, T, s32>(table, {"slct.", type, ".s32"});
+  add_lanes<select_by<is_not_negative>, T, T, T, float>(table, {"slct.", type, ".f32"});
+  add_lanes<select_by<is_not_negative_flushed>, T, T, T, float>(table, {"slct.ftz.", type, ".f32"});
 }
 
-#define MOVE(type, size, T)                            \
-  SIMGPU_ROW("mov" type, "d" size " s" size, move, T), \
-      CHOICES(type, "d" size " s" size " s" size, T)
-#define CHOICES(type, pattern, T)                                                               \
-  SIMGPU_ROW("selp" type, pattern " sp", select, T),                                            \
-      SIMGPU_ROW("slct" type ".s32", pattern " s4", select_by_sign, T, s32, NotNegative),       \
-      SIMGPU_ROW("slct" type ".f32", pattern " s4", select_by_sign, T, float, NotNegativeReal), \
-      SIMGPU_ROW("slct.ftz" type ".f32", pattern " s4", select_by_sign, T, float,               \
-                 NotNegativeFlushed)
-#define VECTOR(type, whole, part, count, W, P)                       \
-  SIMGPU_ROW("mov" type, "d" whole " s" part "v" count, pack, W, P), \
-      SIMGPU_ROW("mov" type, "d" part "v" count " s" whole, unpack, P, W)
-
-constexpr Opcode table[] = {
-    MOVE(".b16", "2", u16),
-    MOVE(".u16", "2", u16),
-    MOVE(".s16", "2", u16),
-    MOVE(".b32", "4", u32),
-    MOVE(".u32", "4", u32),
-    MOVE(".s32", "4", u32),
-    MOVE(".f32", "4", u32),
-    MOVE(".b64", "8", u64),
-    MOVE(".u64", "8", u64),
-    MOVE(".s64", "8", u64),
-    MOVE(".f64", "8", u64),
-    SIMGPU_ROW("mov.b128", "d16 s16", move, u128),
-    VECTOR(".b16", "2", "1", "2", u16, u8),
-    VECTOR(".b32", "4", "2", "2", u32, u16),
-    VECTOR(".b32", "4", "1", "4", u32, u8),
-    VECTOR(".b64", "8", "4", "2", u64, u32),
-    VECTOR(".b64", "8", "2", "4", u64, u16),
-    VECTOR(".b128", "16", "8", "2", u128, u64),
-    VECTOR(".b128", "16", "4", "4", u128, u32),
-};
+template <class Whole, class Part>
+void add_vector(OpcodeTable& table) {
+  const char *type = bits_name<Whole>, *vector = vector_texts[sizeof(Whole) / sizeof(Part)];
+  table.add({"mov.", type}, {written<Whole>, read<Part>, vector}, SIMGPU_BOTH(pack, Whole, Part));
+  table.add({"mov.", type}, {written<Part>, vector, read<Whole>}, SIMGPU_BOTH(unpack, Part, Whole));
+}
 
 }  // namespace
 
-OpcodeList move_opcodes() { return {table, sizeof table / sizeof *table, "move"}; }
+void move_opcodes(OpcodeTable& table) {
+  each_type<u16, u32, u64>([&]<class T>() {
+    add_moves<T>(table, bits_name<T>);
+    add_moves<T>(table, type_name<T>);
+    add_moves<T>(table, type_name<std::make_signed_t<T>>);
+  });
+  add_moves<u32>(table, "f32");
+  add_moves<u64>(table, "f64");
+  add_lanes<[](u128 a) { return a; }, u128, u128>(table, {"mov.b128"});
+  add_vector<u16, u8>(table);
+  add_vector<u32, u16>(table);
+  add_vector<u32, u8>(table);
+  add_vector<u64, u32>(table);
+  add_vector<u64, u16>(table);
+  add_vector<u128, u64>(table);
+  add_vector<u128, u32>(table);
+}
 
-}  // namespace SIMGPU_ISA
-}  // namespace simgpu
+}  // namespace simgpu::SIMGPU_ISA

@@ -1,83 +1,99 @@
 /// \file
-/// Tables of opcodes that are made while the compiler runs, from what may stand in an opcode beside
-/// each other: `add{.rn,.rz,.rm,.rp}{.ftz}{.sat}.f32` are three loops and not twenty lines.
+/// Opcodes as the families add them to the table of an instruction set of the host, at the first
+/// load of a module: by loops over what may stand in an opcode beside each other, so that
+/// `add{.rn,.rz,.rm,.rp}{.ftz}{.sat}.f32` are three loops and not twenty lines.
 ///
-///     constexpr auto table = [] {
-///       OpcodeTable<4> made;
-///       each_flag([&]<bool ftz>() {
-///         made.add<"abs", when(ftz, ".ftz"), ".f32">("d4 s4", SIMGPU_BOTH(absolute, ftz));
-///       });
-///       return made;
-///     }();
+///     each_flag([&]<bool flushes>() {
+///       table.add({"abs", when(flushes, ".ftz"), ".f32"}, {"d4 s4"}, SIMGPU_BOTH(f, flushes));
+///     });
 #pragma once
 
+#include <initializer_list>
+#include <string>
 #include <string_view>
+#include <unordered_set>
+#include <vector>
 
-#include "tools/simgpu/lanes/lanes.h"
+#include "tools/simgpu/code/pattern.h"
 
-namespace simgpu::SIMGPU_ISA {
+namespace simgpu {
 
-/// A text that can be an argument of a template.
-struct Text {
-  char characters[24] = {};
-  std::size_t length = 0;
+/// Texts that are joined to one.
+using Parts = std::initializer_list<const char*>;
 
-  consteval Text(const char* text) {  // NOLINT(google-explicit-constructor): "text" is one
-    for (; text[length] != 0; ++length) characters[length] = text[length];
-  }
+/// What one file of this folder, or a part of it, has.
+struct Family {
+  std::string_view name;
+  std::vector<Opcode> opcodes;
 };
 
-consteval Text when(bool holds, const char* text) { return Text(holds ? text : ""); }
+/// Its functions are compiled once, not for each instruction set.
+class OpcodeTable {
+ public:
+  /// What is added from here on is of this family.
+  void begin(const char* family);
+  void add(Parts name, Parts pattern, Execute all, Execute some, Control control = Control::next,
+           std::uint8_t members = 0);
+  /// One function that looks at Warp::active itself.
+  void add(Parts name, Parts pattern, Execute run, Control control = Control::next,
+           std::uint8_t members = 0);
 
-/// The characters of texts, one after the other.
-template <Text... parts>
-struct JoinedText {
-  char characters[(parts.length + ...) + 1] = {};
+  const std::vector<Family>& families() const { return families_; }
 
-  consteval JoinedText() {
-    std::size_t at = 0;
-    (
-        [&] {
-          for (std::size_t i = 0; i < parts.length; ++i) characters[at++] = parts.characters[i];
-        }(),
-        ...);
-  }
-  consteval Text text() const { return Text(characters); }
-};
-/// Once for each sequence of texts: names of opcodes point into it.
-template <Text... parts>
-struct Joined {
-  static constexpr JoinedText<parts...> made{};
+ private:
+  std::string_view keep(Parts parts);
+
+  std::vector<Family> families_;
+  std::unordered_set<std::string> texts_;  ///< names and patterns, where they stay
 };
 
-template <std::size_t capacity>
-struct OpcodeTable {
-  Opcode opcodes[capacity] = {};
-  std::size_t count = 0;
+[[gnu::always_inline]] constexpr const char* when(bool holds, const char* text) {
+  return holds ? text : "";
+}
 
-  /// An opcode whose name is that of its parts.
-  template <Text... parts>
-  constexpr void add(std::string_view pattern, Execute all, Execute some,
-                     Control control = Control::next, std::uint8_t members = 0) {
-    opcodes[count++] = {Joined<parts...>::made.characters, pattern, all, some, control, members};
-  }
+/// A register of this type in a pattern, and one that is read, behind others.
+template <class T>
+inline constexpr const char* written = [] {
+  constexpr const char* of_size[] = {"d1", "d2", "d4", "d8", "d16"};
+  return of_size[__builtin_ctz(sizeof(T))];
+}();
+template <class T>
+inline constexpr const char* read = [] {
+  constexpr const char* of_size[] = {" s1", " s2", " s4", " s8", " s16"};
+  return of_size[__builtin_ctz(sizeof(T))];
+}();
+/// Behind such a register: how many there are.
+inline constexpr const char* vector_texts[] = {"", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8"};
 
-  constexpr void add(const Opcode& opcode) { opcodes[count++] = opcode; }
-
-  OpcodeList list(std::string_view family) const { return {opcodes, count, family}; }
-};
+/// The name of a type: of an integer with or without a sign, of a format of numbers, or of so many
+/// bits.
+template <class T>
+inline constexpr const char* type_name = [] {
+  constexpr const char* names[2][4] = {{"u8", "u16", "u32", "u64"}, {"s8", "s16", "s32", "s64"}};
+  if constexpr (requires { T::name; }) return T::name;
+  else return names[T(-1) < T(0)][__builtin_ctz(sizeof(T))];
+}();
+template <class T>
+inline constexpr const char* bits_name = [] {
+  constexpr const char* names[] = {"b8", "b16", "b32", "b64", "b128"};
+  return names[__builtin_ctz(sizeof(T))];
+}();
 
 /// body<false>() and body<true>().
 template <class Body>
-constexpr void each_flag(Body body) {
+void each_flag(Body body) {
   body.template operator()<false>();
   body.template operator()<true>();
 }
 
-/// body<value>() for each of the values.
+/// body<value>() for each of the values, body<T>() for each of the types.
 template <auto... values, class Body>
-constexpr void each_value(Body body) {
+void each_value(Body body) {
   (body.template operator()<values>(), ...);
 }
+template <class... Types, class Body>
+void each_type(Body body) {
+  (body.template operator()<Types>(), ...);
+}
 
-}  // namespace simgpu::SIMGPU_ISA
+}  // namespace simgpu

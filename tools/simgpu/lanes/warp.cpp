@@ -7,12 +7,10 @@
 #include "tools/simgpu/lanes/lanes.h"
 #include "tools/simgpu/machine/checks.h"
 
-namespace simgpu {
-namespace SIMGPU_ISA {
+namespace simgpu::SIMGPU_ISA {
 namespace {
 
-using Mask = std::uint32_t;
-constexpr Mask every_lane = 0xffff'ffffu;
+using Mask = u32;
 
 void check_groups(const Warp& w, const Mask* members) {
   each_active(w, [&](int lane) {
@@ -49,7 +47,7 @@ SIMGPU_INLINE void each_group(const Warp& w, const Mask* members, Body body) {
 enum class Shuffle { up, down, butterfly, index };
 
 template <Shuffle mode>
-SIMGPU_INLINE int source_lane(int lane, std::uint32_t b, std::uint32_t c, bool& in_range) {
+SIMGPU_INLINE int source_lane(int lane, u32 b, u32 c, bool& in_range) {
   const int by = static_cast<int>(b & 31u), clamp = static_cast<int>(c & 31u);
   const int segment = static_cast<int>(c >> 8 & 31u);
   const int bound = (lane & segment) | (clamp & ~segment);
@@ -63,14 +61,14 @@ SIMGPU_INLINE int source_lane(int lane, std::uint32_t b, std::uint32_t c, bool& 
 
 template <bool all, Shuffle mode>
 void shuffle(Warp& w, const Instruction& i) {
-  const auto* a = lanes<std::uint32_t>(w, i, 2);
-  const auto* b = lanes<std::uint32_t>(w, i, 3);
-  const auto* c = lanes<std::uint32_t>(w, i, 4);
+  const auto* a = lanes<u32>(w, i, 2);
+  const auto* b = lanes<u32>(w, i, 3);
+  const auto* c = lanes<u32>(w, i, 4);
   const Mask* members = lanes<Mask>(w, i, 5);
   meet<all>(w, members);
-  std::uint32_t values[warp_size];
-  std::uint32_t ranges[warp_size];
-  std::uint32_t absent[warp_size];
+  u32 values[warp_size];
+  u32 ranges[warp_size];
+  u32 absent[warp_size];
   for (int lane = 0; lane < warp_size; ++lane) {
     bool in_range = false;
     const int from = source_lane<mode>(lane, b[lane], c[lane], in_range);
@@ -82,7 +80,7 @@ void shuffle(Warp& w, const Instruction& i) {
   if (unread != 0)
     fail(FaultKind::absent_lane, __builtin_ctz(unread), 0,
          "it reads the value of a lane that takes no part");
-  write<all>(w, lanes<std::uint32_t>(w, i, 0), [&](int lane) { return values[lane]; });
+  write<all>(w, lanes<u32>(w, i, 0), [&](int lane) { return values[lane]; });
   write_predicate<all>(w, i, 1, bits_where([&](int lane) { return ranges[lane] != 0; }));
 }
 
@@ -120,7 +118,7 @@ void match_any(Warp& w, const Instruction& i) {
   for (Mask rest = w.active; rest != 0;) {
     const T value = a[__builtin_ctz(rest)];
     const Mask same = bits_where([&](int lane) { return a[lane] == value; }) & w.active;
-    for (Mask each = same; each != 0; each &= each - 1) equal[__builtin_ctz(each)] = same;
+    each_lane_of(same, [&](int lane) { equal[lane] = same; });
     rest &= ~same;
   }
   write<all>(w, lanes<Mask>(w, i, 0), [&](int lane) { return equal[lane] & members[lane]; });
@@ -143,89 +141,63 @@ void match_all(Warp& w, const Instruction& i) {
 }
 
 // PTX ISA 9.7.13.12.
-struct Add {
-  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a + b; }
-};
-struct And {
-  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a & b; }
-};
-struct Or {
-  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a | b; }
-};
-struct Xor {
-  static std::uint32_t apply(std::uint32_t a, std::uint32_t b) { return a ^ b; }
-};
-template <class T>
-struct Min {
-  static T apply(T a, T b) { return b < a ? b : a; }
-};
-template <class T>
-struct Max {
-  static T apply(T a, T b) { return a < b ? b : a; }
-};
 
-template <bool all, class T, class F>
+/// d = of_group(group), the same in all lanes of the group.
+template <bool all, class OfGroup>
+SIMGPU_INLINE void write_groups(Warp& w, const Instruction& i, const Mask* members,
+                                OfGroup of_group) {
+  u32 results[warp_size] = {};
+  meet<all>(w, members);
+  each_group(w, members, [&](Mask group) {
+    const u32 result = of_group(group);
+    each_lane_of(group, [&](int lane) { results[lane] = result; });
+  });
+  write<all>(w, lanes<u32>(w, i, 0), [&](int lane) { return results[lane]; });
+}
+
+template <bool all, class T, auto f>
 void reduce(Warp& w, const Instruction& i) {
   const T* a = lanes<T>(w, i, 1);
-  const Mask* members = lanes<Mask>(w, i, 2);
-  meet<all>(w, members);
-  T results[warp_size] = {};
-  each_group(w, members, [&](Mask group) {
+  write_groups<all>(w, i, lanes<Mask>(w, i, 2), [&](Mask group) {
     T sum = a[__builtin_ctz(group)];
-    for (Mask rest = group & (group - 1); rest != 0; rest &= rest - 1)
-      sum = F::apply(sum, a[__builtin_ctz(rest)]);
-    for (Mask rest = group; rest != 0; rest &= rest - 1) results[__builtin_ctz(rest)] = sum;
+    each_lane_of(group & (group - 1), [&](int lane) { sum = f(sum, a[lane]); });
+    return static_cast<u32>(sum);
   });
-  write<all>(w, lanes<T>(w, i, 0), [&](int lane) { return results[lane]; });
 }
 
 /// min and max of f32. Bits are compared as integers that have the order of the numbers, in which
 /// +0 is above -0.
-template <bool all, class F, bool absolute, bool propagate_nan>
+template <bool all, auto f, bool absolute, bool propagate_nan>
 void reduce_float(Warp& w, const Instruction& i) {
-  constexpr std::uint32_t canonical_nan = 0x7fff'ffffu, infinity = 0x7f80'0000u;
-  constexpr std::uint32_t magnitude = 0x7fff'ffffu;
-  const auto* a = lanes<std::uint32_t>(w, i, 1);
-  const Mask* members = lanes<Mask>(w, i, 2);
-  meet<all>(w, members);
-  std::uint32_t results[warp_size] = {};
-  each_group(w, members, [&](Mask group) {
-    std::int32_t best = 0;
+  constexpr u32 canonical_nan = 0x7fff'ffffu, infinity = 0x7f80'0000u, magnitude = 0x7fff'ffffu;
+  const u32* a = lanes<u32>(w, i, 1);
+  write_groups<all>(w, i, lanes<Mask>(w, i, 2), [&](Mask group) {
+    s32 best = 0;
     bool any = false, nan = false;
-    for (Mask rest = group; rest != 0; rest &= rest - 1) {
-      std::uint32_t bits = a[__builtin_ctz(rest)];
-      if (absolute) bits &= magnitude;
-      if ((bits & magnitude) > infinity) {
-        nan = true;
-        continue;
-      }
-      const auto key = static_cast<std::int32_t>(bits >> 31 != 0 ? bits ^ magnitude : bits);
-      best = any ? F::apply(best, key) : key;
+    each_lane_of(group, [&](int lane) {
+      const u32 bits = absolute ? a[lane] & magnitude : a[lane];
+      const bool is_nan = (bits & magnitude) > infinity;
+      nan |= is_nan;
+      if (is_nan) return;
+      const auto key = static_cast<s32>(bits >> 31 != 0 ? bits ^ magnitude : bits);
+      best = any ? f(best, key) : key;
       any = true;
-    }
-    const auto key = static_cast<std::uint32_t>(best);
-    std::uint32_t bits = key >> 31 != 0 ? key ^ magnitude : key;
-    if (!any || (nan && propagate_nan)) bits = canonical_nan;
-    for (Mask rest = group; rest != 0; rest &= rest - 1) results[__builtin_ctz(rest)] = bits;
+    });
+    const auto key = static_cast<u32>(best);
+    if (!any || (nan && propagate_nan)) return canonical_nan;
+    return key >> 31 != 0 ? key ^ magnitude : key;
   });
-  write<all>(w, lanes<std::uint32_t>(w, i, 0), [&](int lane) { return results[lane]; });
 }
 
 // PTX ISA 9.7.13.14. The one that is elected is the lowest; the ISA asks only that it is always the
 // same of a mask.
 template <bool all>
 void elect(Warp& w, const Instruction& i) {
-  const Mask* members = lanes<Mask>(w, i, 2);
-  meet<all>(w, members);
-  std::uint32_t leaders[warp_size] = {};
   Mask elected = 0;
-  each_group(w, members, [&](Mask group) {
-    const int leader = __builtin_ctz(group);
-    elected |= Mask{1} << leader;
-    for (Mask rest = group; rest != 0; rest &= rest - 1)
-      leaders[__builtin_ctz(rest)] = static_cast<std::uint32_t>(leader);
+  write_groups<all>(w, i, lanes<Mask>(w, i, 2), [&](Mask group) {
+    elected |= group & (~group + 1);
+    return static_cast<u32>(__builtin_ctz(group));
   });
-  write<all>(w, lanes<std::uint32_t>(w, i, 0), [&](int lane) { return leaders[lane]; });
   write_predicate<all>(w, i, 1, elected);
 }
 
@@ -243,53 +215,69 @@ void synchronise(Warp& w, const Instruction& i) {
   each_group(w, members, [&](Mask group) { w.block->checks->meet_lanes(w, group); });
 }
 
-#define TOGETHER(name, pattern, members, ...) \
-  { name, pattern, SIMGPU_BOTH(__VA_ARGS__), Control::together, members }
-#define SHUFFLE(name, mode) \
-  TOGETHER("shfl.sync." name ".b32", "d4q s4 s4 s4 s4", 5, shuffle, Shuffle::mode)
-#define REDUCE(op, type, ...) \
-  TOGETHER("redux.sync." op "." type, "d4 s4 s4", 2, reduce, __VA_ARGS__)
-#define REDUCE_FLOAT(op, ...) \
-  TOGETHER("redux.sync." op ".f32", "d4 s4 s4", 2, reduce_float, __VA_ARGS__)
+/// Adds an opcode whose mask of members is operand `members`.
+void add(OpcodeTable& table, Parts name, const char* pattern, u8 members, Execute all,
+         Execute some) {
+  table.add(name, {pattern}, all, some, Control::together, members);
+}
 
-constexpr Opcode table[] = {
-    SHUFFLE("up", up),
-    SHUFFLE("down", down),
-    SHUFFLE("bfly", butterfly),
-    SHUFFLE("idx", index),
-    TOGETHER("vote.sync.all.pred", "dp sp s4", 2, vote, Vote::all),
-    TOGETHER("vote.sync.any.pred", "dp sp s4", 2, vote, Vote::any),
-    TOGETHER("vote.sync.uni.pred", "dp sp s4", 2, vote, Vote::uniform),
-    TOGETHER("vote.sync.ballot.b32", "d4 sp s4", 2, ballot),
-    TOGETHER("match.any.sync.b32", "d4 s4 s4", 2, match_any, std::uint32_t),
-    TOGETHER("match.any.sync.b64", "d4 s8 s4", 2, match_any, std::uint64_t),
-    TOGETHER("match.all.sync.b32", "d4q s4 s4", 3, match_all, std::uint32_t),
-    TOGETHER("match.all.sync.b64", "d4q s8 s4", 3, match_all, std::uint64_t),
-    REDUCE("add", "u32", std::uint32_t, Add),
-    REDUCE("add", "s32", std::uint32_t, Add),
-    REDUCE("min", "u32", std::uint32_t, Min<std::uint32_t>),
-    REDUCE("min", "s32", std::int32_t, Min<std::int32_t>),
-    REDUCE("max", "u32", std::uint32_t, Max<std::uint32_t>),
-    REDUCE("max", "s32", std::int32_t, Max<std::int32_t>),
-    REDUCE("and", "b32", std::uint32_t, And),
-    REDUCE("or", "b32", std::uint32_t, Or),
-    REDUCE("xor", "b32", std::uint32_t, Xor),
-    REDUCE_FLOAT("min", Min<std::int32_t>, false, false),
-    REDUCE_FLOAT("min.NaN", Min<std::int32_t>, false, true),
-    REDUCE_FLOAT("min.abs", Min<std::int32_t>, true, false),
-    REDUCE_FLOAT("min.abs.NaN", Min<std::int32_t>, true, true),
-    REDUCE_FLOAT("max", Max<std::int32_t>, false, false),
-    REDUCE_FLOAT("max.NaN", Max<std::int32_t>, false, true),
-    REDUCE_FLOAT("max.abs", Max<std::int32_t>, true, false),
-    REDUCE_FLOAT("max.abs.NaN", Max<std::int32_t>, true, true),
-    TOGETHER("elect.sync", "d4q s4", 2, elect),
-    TOGETHER("bar.warp.sync", "s4", 0, synchronise),
-    {"activemask.b32", "d4", SIMGPU_BOTH(active_mask)},
-};
+template <class T, auto f>
+void add_reduce(OpcodeTable& table, const char* operation, const char* type) {
+  add(table, {"redux.sync.", operation, ".", type}, "d4 s4 s4", 2, SIMGPU_BOTH(reduce, T, f));
+}
+template <auto f>
+void add_reduce_float(OpcodeTable& table, const char* operation) {
+  each_flag([&]<bool absolute>() {
+    each_flag([&]<bool propagate_nan>() {
+      add(table,
+          {"redux.sync.", operation, when(absolute, ".abs"), when(propagate_nan, ".NaN"), ".f32"},
+          "d4 s4 s4", 2, SIMGPU_BOTH(reduce_float, f, absolute, propagate_nan));
+    });
+  });
+}
+
+void add_shuffles(OpcodeTable& table) {
+  const auto add_mode = [&]<Shuffle mode>(const char* name) {
+    add(table, {"shfl.sync.", name, ".b32"}, "d4q s4 s4 s4 s4", 5, SIMGPU_BOTH(shuffle, mode));
+  };
+  add_mode.template operator()<Shuffle::up>("up");
+  add_mode.template operator()<Shuffle::down>("down");
+  add_mode.template operator()<Shuffle::butterfly>("bfly");
+  add_mode.template operator()<Shuffle::index>("idx");
+}
+
+void add_votes(OpcodeTable& table) {
+  const auto add_mode = [&]<Vote mode>(const char* name) {
+    add(table, {"vote.sync.", name, ".pred"}, "dp sp s4", 2, SIMGPU_BOTH(vote, mode));
+  };
+  add_mode.template operator()<Vote::all>("all");
+  add_mode.template operator()<Vote::any>("any");
+  add_mode.template operator()<Vote::uniform>("uni");
+  add(table, {"vote.sync.ballot.b32"}, "d4 sp s4", 2, SIMGPU_BOTH(ballot));
+}
 
 }  // namespace
 
-OpcodeList warp_opcodes() { return {table, sizeof table / sizeof *table, "warp"}; }
+void warp_opcodes(OpcodeTable& table) {
+  add_shuffles(table);
+  add_votes(table);
+  add(table, {"match.any.sync.b32"}, "d4 s4 s4", 2, SIMGPU_BOTH(match_any, u32));
+  add(table, {"match.any.sync.b64"}, "d4 s8 s4", 2, SIMGPU_BOTH(match_any, u64));
+  add(table, {"match.all.sync.b32"}, "d4q s4 s4", 3, SIMGPU_BOTH(match_all, u32));
+  add(table, {"match.all.sync.b64"}, "d4q s8 s4", 3, SIMGPU_BOTH(match_all, u64));
+  each_type<u32, s32>([&]<class T>() {
+    add_reduce<T, plus>(table, "add", type_name<T>);
+    add_reduce<T, least>(table, "min", type_name<T>);
+    add_reduce<T, greatest>(table, "max", type_name<T>);
+  });
+  add_reduce<u32, bit_and>(table, "and", "b32");
+  add_reduce<u32, bit_or>(table, "or", "b32");
+  add_reduce<u32, bit_xor>(table, "xor", "b32");
+  add_reduce_float<least>(table, "min");
+  add_reduce_float<greatest>(table, "max");
+  add(table, {"elect.sync"}, "d4q s4", 2, SIMGPU_BOTH(elect));
+  add(table, {"bar.warp.sync"}, "s4", 0, SIMGPU_BOTH(synchronise));
+  table.add({"activemask.b32"}, {"d4"}, SIMGPU_BOTH(active_mask));
+}
 
-}  // namespace SIMGPU_ISA
-}  // namespace simgpu
+}  // namespace simgpu::SIMGPU_ISA
