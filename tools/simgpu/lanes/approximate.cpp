@@ -2,7 +2,9 @@
 /// Functions that PTX approximates: PTX ISA 9.7.3.8, 9.7.3.13 to 9.7.3.22, 9.7.4.9 and 9.7.4.10.
 /// Results are correctly rounded; with SIMGPU_PERTURB they are moved within the error that the ISA
 /// documents, by a number that the seed, the function and its operands give. What the ISA has in
-/// its tables of special values stays: results of zeros, infinities and NaNs, and those results.
+/// its tables of special values stays: results of zeros, infinities and NaNs, and those results. So
+/// do exact ones of powers of two: ex2 of integers, lg2, rcp, sqrt and rsqrt of powers, quotients
+/// by them.
 #include "tools/simgpu/lanes/approximate.h"
 #include "tools/simgpu/machine/settings.h"
 
@@ -20,15 +22,20 @@ double unit(double value) {
   return found > least ? found : least;
 }
 
+bool is_power_of_two(double number) {
+  return (bits_as<u64>(number) & (Double::least_normal - 1)) == 0;
+}
+
 // Each function has a number for the seed; `value`, what it is before it is rounded; `bound`, how
-// far a result may be from that; and `nearest` where that is the nearest float by another way than
-// rounding the value.
+// far a result may be from that, which is not at all where no GPU is off and code relies on it; and
+// `nearest` where that is the nearest float by another way than rounding the value.
 
 struct Exp2 {
   static constexpr u64 id = 1;
   SIMGPU_INLINE static double value(float a) { return exp2_to_odd(a); }
   template <class F>
   static double bound(double value, float) {
+    if (is_power_of_two(value)) return 0;
     if constexpr (F::bits == 32) return 2 * unit<F>(value);
     // 2^-9.9 and 2^-7, relative.
     else return value * (is_brain<F> ? 0x1p-7 : 0x1.125fbep-10);
@@ -40,8 +47,8 @@ struct Reciprocal32 {
   static double value(float a) { return 1 / static_cast<double>(a); }
   SIMGPU_INLINE static float nearest(float a) { return 1 / a; }
   template <class F>
-  static double bound(double value, float) {
-    return unit<F>(value);
+  static double bound(double value, float a) {
+    return is_power_of_two(a) ? 0 : unit<F>(value);
   }
 };
 
@@ -51,7 +58,7 @@ struct SquareRoot32 {
   SIMGPU_INLINE static float nearest(float a) { return __builtin_sqrtf(a); }
   template <class F>
   static double bound(double value, float) {
-    return value * 0x1p-23;
+    return is_power_of_two(value) ? 0 : value * 0x1p-23;
   }
 };
 
@@ -61,8 +68,8 @@ struct ReciprocalRoot {
   static constexpr u64 id = 4;
   SIMGPU_INLINE static double value(float a) { return 1 / __builtin_sqrt(static_cast<double>(a)); }
   template <class F>
-  static double bound(double value, float) {
-    return value * 0x1.125fbep-23;  // 2^-22.9
+  static double bound(double value, float a) {
+    return is_power_of_two(value) && is_power_of_two(a) ? 0 : value * 0x1.125fbep-23;  // 2^-22.9
   }
 };
 
@@ -80,6 +87,7 @@ struct Log2 : OfLibrary<5, [](double a) { return __builtin_log2(a); },
                         [](long double a) { return __builtin_log2l(a); }> {
   template <class F>
   static double bound(double value, float a) {
+    if (is_power_of_two(a)) return 0;
     return a > 0.5f && a < 2.0f ? 0x1p-22 : __builtin_fabs(value) * 0x1p-22;
   }
 };
@@ -120,8 +128,8 @@ struct DivideFull {
   static double value(float a, float b) { return static_cast<double>(a) / static_cast<double>(b); }
   SIMGPU_INLINE static float nearest(float a, float b) { return a / b; }
   template <class F>
-  static double bound(double value, float, float) {
-    return 2 * unit<F>(value);
+  static double bound(double value, float, float b) {
+    return is_power_of_two(b) ? 0 : 2 * unit<F>(value);
   }
 };
 
@@ -208,6 +216,7 @@ void approximate_double(Warp& w, const Instruction& i) {
     else made = high_word(1 / __builtin_sqrt(number));
     const u64 magnitude = made & ~Double::sign;
     if (seed == nullptr || magnitude == 0 || magnitude >= Double::infinity) return made;
+    if (is_power_of_two(Double::number(made)) && is_power_of_two(number)) return made;
     const u64 random = mixed(mixed(*seed ^ static_cast<u64>(wide)) ^ from[lane]);
     return made + (random % 3) * place - place;
   });
