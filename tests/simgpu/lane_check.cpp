@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/simgpu/one_warp.h"
-#include "tools/simgpu/code/words.h"
+#include "tools/simgpu/code/pattern_word.h"
 
 namespace simgpu {
 namespace {

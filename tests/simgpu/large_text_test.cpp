@@ -65,7 +65,7 @@ TEST_CASE("simgpu load: functions that may call many others through pointers hav
                  "too many calls");
 }
 
-TEST_CASE("simgpu load: kinds of calls through pointers have bounds") {
+TEST_CASE("simgpu load: calls through pointers have bounds") {
   std::string calls;
   for (int k = 0; k < 60; ++k)
     calls += ".param .b8 p" + std::to_string(k) + "[" + std::to_string(k + 1) + "];\n";
@@ -74,7 +74,7 @@ TEST_CASE("simgpu load: kinds of calls through pointers have bounds") {
         "call (), %f, (p" + std::to_string(k / 60) + ", p" + std::to_string(k % 60) + "), proto;\n";
   check_too_many(times(1500, ".func f", "() { ret; }\n") + ".entry k() {\n.reg .b64 %x;\n" +
                      times(1500, "mov.u64 %x, f", ";\n") + pointer + calls + "}",
-                 "too many kinds");
+                 "too many targets");
 }
 
 TEST_CASE("simgpu load: variables have a bound, and so has the text") {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/simgpu/checked_block.h"
-#include "tools/simgpu/code/plain_name.h"
+#include "tools/simgpu/code/opcode_name.h"
 
 namespace simgpu {
 namespace {
@@ -154,7 +154,7 @@ TEST_CASE("simgpu stores: every entry of the table, in each layout") {
 }
 
 TEST_CASE("simgpu memory opcodes: names that differ in nothing else have one entry") {
-  const auto plain = [](const char* opcode) { return plain_name(opcode).value_or(""); };
+  const auto plain = [](const char* opcode) { return memory_name(opcode).value_or(""); };
   CHECK(plain("ld.global.f32") == "ld global b32");
   CHECK(plain("ld.u8") == "ld b8");
   CHECK(plain("ld.shared::cta.s16") == "ld shared s16");
@@ -182,13 +182,15 @@ TEST_CASE("simgpu memory opcodes: names that differ in nothing else have one ent
   CHECK(plain("cp.async.cg.shared.global.L2::128B") == "cp.async cg");
   CHECK(plain("cp.async.ca.shared::cta.global.L2::cache_hint.L2::64B") == "cp.async");
   CHECK(plain("prefetch.global.L2::evict_last") == "prefetch");
+  CHECK(plain("ld.f32.global") == "ld global b32");
+  CHECK(plain("ld.param.v2.s8") == "ld param v2 s8");
+  CHECK(plain("st.param::func.s8") == "st param b8");
   for (const char* wrong : {"ld",
                             "ld.global",
                             "ld.global.f31",
                             "ld.global.f32.f32",
                             "ld.globalf32",
                             "ldglobal.f32",
-                            "ld.f32.global",
                             "ld.strong.global.b32",
                             "ld global b32",
                             "ld.global.v3.f32",

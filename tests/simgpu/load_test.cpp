@@ -4,11 +4,12 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/simgpu/one_warp.h"
 #include "tools/simgpu/code/load.h"
-#include "tools/simgpu/code/words.h"
+#include "tools/simgpu/code/pattern_word.h"
 #include "tools/simgpu/ptx/syntax.h"
 
 namespace simgpu {
@@ -123,6 +124,58 @@ TEST_CASE("simgpu load: registers, numbers and special registers") {
   CHECK(kernel.origins[0].line == 7);
   CHECK(kernel.origins[0].opcode == "add.s32");
   CHECK(code[5].control == Control::give_back);
+}
+
+TEST_CASE("simgpu load: special registers of the system") {
+  const Loaded loaded(
+      head +
+      ".extern .shared .b8 dyn[];\n.entry k()\n{\n.shared .b8 own[20];\n.reg .b32 %r<9>;\n"
+      ".reg .b64 %rd<9>;\nmov.u32 %r1, own;\nmov.u32 %r2, dyn;\n"
+      "mov.u32 %r3, %reserved_smem_offset_begin;\nmov.u32 %r3, %reserved_smem_offset_1;\n"
+      "mov.u32 %r3, %reserved_smem_offset_cap;\nmov.u32 %r3, %envreg31;\nmov.u32 %r3, %pm7;\n"
+      "mov.u64 %rd1, %pm7_64;\nmov.u32 %r3, %tid.w;\nmov.u32 %r3, %nclusterid.z;\n"
+      "mov.u32 %r3, %cluster_nctaid.y;\n}\n");
+  const Kernel& kernel = loaded.kernel();
+  CHECK(kernel.static_shared_bytes == 20);
+  CHECK(kernel.reserved_shared_offset == 32);
+  CHECK(kernel.reserved_shared_bytes == 1024);
+  CHECK(kernel.dynamic_shared_offset == 32 + 1024);
+  const auto value_at = [&](std::size_t instruction) {
+    const Preset* preset = preset_at(kernel, kernel.code.at(instruction).offset(1));
+    REQUIRE(preset != nullptr);
+    return preset->kind == Preset::Kind::constant ? static_cast<int>(preset->value) : -1;
+  };
+  for (const auto& [instruction, value] : {std::pair(0, 0),
+                                           {1, 1056},
+                                           {2, 32},
+                                           {3, 32 + 512},
+                                           {4, 1024},
+                                           {5, 0},
+                                           {6, 0},
+                                           {7, 0},
+                                           {8, 0},
+                                           {9, -1},
+                                           {10, 1}}) {
+    CAPTURE(instruction);
+    CHECK(value_at(static_cast<std::size_t>(instruction)) == value);
+  }
+  // The halves of an address, in cooperative launches.
+  const Loaded grid = body(".reg .b32 %r<9>;\nmov.u32 %r1, %envreg1;\nmov.u32 %r2, %envreg2;");
+  REQUIRE(grid.memory.size() == 1);
+  const auto address = reinterpret_cast<std::uint64_t>(grid.memory[0].get());
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Preset* half = preset_at(grid.kernel(), grid.kernel().code[k].offset(1));
+    REQUIRE(half != nullptr);
+    CHECK(half->kind == Preset::Kind::of_cooperative);
+    CHECK(half->value == (k == 0 ? address >> 32 : address & 0xffff'ffffu));
+  }
+  CHECK(grid.module.variables.empty());
+  for (const char* unknown :
+       {"%envreg32", "%pm8", "%pm0_32", "%tid.q", "%tid", "%reserved_smem_offset_2"}) {
+    CAPTURE(unknown);
+    check_says(body_problem(".reg .b32 %r;\nmov.u32 %r, " + std::string(unknown) + ";"),
+               "is not declared");
+  }
 }
 
 TEST_CASE("simgpu load: scopes have their own registers and labels") {
@@ -308,30 +361,54 @@ TEST_CASE("simgpu load: shared and local variables") {
   CHECK(loaded.kernel("other").static_shared_bytes == 0);
 }
 
-TEST_CASE("simgpu load: an estimate of registers") {
-  const auto registers = [](const std::string& text) {
-    return body(".reg .b32 %r<100>;\n.reg .b64 %rd<9>;\n.reg .pred p;\n" + text)
-        .kernel()
-        .registers_per_thread;
+TEST_CASE("simgpu load: registers that every compiler needs") {
+  const auto registers = [](const std::string& text, const std::string& bounds = "") {
+    const Loaded loaded(head + ".entry k()\n" + bounds +
+                        "{\n.reg .b32 %r<300>;\n.reg .b64 %rd<9>;\n.reg .b16 %h<9>;\n"
+                        ".reg .pred p;\n.shared .b32 cell;\n" +
+                        text + "\n}");
+    return loaded.kernel().registers_per_thread;
   };
+  const auto read = [](const std::string& name) { return "ld.shared.b32 " + name + ", [cell];\n"; };
+  const auto write = [](const std::string& name) {
+    return "st.shared.b32 [cell], " + name + ";\n";
+  };
+  const std::string barrier = "bar.sync 0;\n", jump = "@p bra L;\n";
   CHECK(registers("ret;") == 0);
-  CHECK(registers("add.s32 %r1, 1, 2;") == 1);
-  // Three at once: two that are added, one that is kept.
-  CHECK(registers("add.s32 %r1, 1, 2;\nadd.s32 %r2, 1, 2;\nadd.s32 %r3, 1, 2;\n"
-                  "add.s32 %r4, %r1, %r2;\nadd.s32 %r4, %r4, %r3;") == 3);
-  // One after the other they share one.
-  CHECK(registers("add.s32 %r1, 1, 2;\nadd.s32 %r2, %r1, 2;\nadd.s32 %r3, %r2, 2;") == 1);
-  CHECK(registers("add.s64 %rd1, 1, 2;\nadd.s64 %rd2, %rd1, 2;") == 2);
-  // What is written before a loop and read in it lives through the loop.
-  CHECK(registers("add.s32 %r1, 1, 2;\nL: add.s32 %r2, 1, 2;\nadd.s32 %r3, %r2, %r1;\n@p bra L;") ==
-        2);
+  // Constants and what is the same in all lanes may be computed again, or lie elsewhere.
+  CHECK(registers("mov.u32 %r1, %ctaid.x;\nadd.s32 %r2, %r1, 1;\n" + write("%r2")) == 0);
+  // The operands of one instruction.
+  CHECK(registers("mov.u32 %r1, %tid.x;\nmov.u32 %r2, %laneid;\nadd.s32 %r3, %r1, %r2;") == 2);
+  CHECK(registers("ld.shared.b64 %rd1, [cell];") == 2);
+  CHECK(registers("ld.shared.b16 %h1, [cell];") == 1);
+  // Without a barrier each may be read when the last is written.
+  const std::string reads = read("%r1") + read("%r2") + read("%r3");
+  const std::string writes = write("%r1") + write("%r2") + write("%r3");
+  CHECK(registers(reads + writes) == 1);
+  CHECK(registers(reads + barrier + writes) == 3);
+  CHECK(registers(reads + jump + "bar.sync 0;\nL:\n" + writes) == 3);
+  // What is computed from one value stands for it; special registers may be read again.
+  CHECK(registers(read("%r1") + "add.s32 %r2, %r1, 1;\nadd.s32 %r3, %r1, 2;\n" + barrier +
+                  writes) == 1);
+  CHECK(registers("mov.u32 %r1, %tid.x;\nadd.s32 %r2, %r1, 1;\nadd.s32 %r3, %r1, 2;\n" + barrier +
+                  writes) == 1);
+  // Sums that a loop carries.
+  CHECK(registers("mov.b32 %r1, 0;\nmov.b32 %r2, 0;\nmov.b32 %r3, 0;\nL:\n" + read("%r4") +
+                  "add.s32 %r1, %r1, %r4;\nadd.s32 %r2, %r2, %r4;\nadd.s32 %r3, %r3, %r4;\n" +
+                  jump + writes) == 3);
   // A guarded write leaves what was there.
-  CHECK(registers("add.s32 %r1, 1, 2;\nadd.s32 %r2, 1, 2;\n@p add.s32 %r1, %r2, 2;\n"
-                  "add.s32 %r3, %r1, %r2;") == 2);
-  const std::string bounded = head + ".entry k()\n.maxnreg 2\n{\n.reg .b32 %r<9>;\n" +
-                              "add.s32 %r1, 1, 2;\nadd.s32 %r2, 1, 2;\nadd.s32 %r3, 1, 2;\n" +
-                              "add.s32 %r4, %r1, %r2;\nadd.s32 %r4, %r4, %r3;\n}";
-  CHECK(Loaded(bounded).kernel().registers_per_thread == 2);
+  CHECK(registers(read("%r1") + read("%r2") + barrier + "@p mov.b32 %r1, 1;\n" + barrier +
+                  write("%r1") + write("%r2")) == 2);
+  // Bounds, which a compiler keeps to.
+  CHECK(registers(reads + barrier + writes, ".maxnreg 2\n") == 2);
+  std::string many, of_many;
+  for (int k = 1; k < 100; ++k) {
+    many += read("%r" + std::to_string(k));
+    of_many += write("%r" + std::to_string(k));
+  }
+  CHECK(registers(many + barrier + of_many) == 99);
+  CHECK(registers(many + barrier + of_many, ".maxntid 1024\n") == 64);
+  CHECK(registers(many + barrier + of_many, ".maxntid 512\n.minnctapersm 4\n") == 32);
 }
 
 TEST_CASE("simgpu load: source lines") {
@@ -377,7 +454,7 @@ TEST_CASE("simgpu load: what is wrong is named") {
   says("@%r1 ret;", "no predicate");
   says("bra L;", "the label L is not declared");
   says("{ L: ret; }\nbra L;", "the label L is not declared");
-  says("L: L: ret;", "second label");
+  says("L: L: ret;", "second declaration of L");
   says(".reg .b32 %r<3>;", "second declaration");
   says(".reg .v4 .f32 v;", "vectors");
   says("brx.idx %r1, ts;", "targets ts");

@@ -93,4 +93,33 @@ TEST_CASE("simgpu memory: what has been written is known by byte, and copied") {
   CHECK_FALSE(memory.holds(1, 1));
 }
 
+TEST_CASE("simgpu memory: a page is whole where all of it has been written") {
+  DeviceMemory memory(1 << 20);
+  const std::uint64_t a = memory.allocate(32000, "").value(),
+                      b = memory.allocate(32000, "").value();
+  const ShadowRegion region = memory.region();
+  const auto whole = [&](std::uint64_t address) {
+    return region.whole_pages[(address - region.base) >> page_shift] != 0;
+  };
+  const std::uint64_t inside = a + 8192;
+  CHECK_FALSE(whole(inside));
+  memory.set_initialised(a, 32000);
+  CHECK(whole(inside));
+  CHECK_FALSE(whole(a + 31999));  // the page goes on behind it
+  memory.set_initialised(inside, 5);
+  CHECK(whole(inside));
+  memory.copy_shadow(b, a, 32000);
+  CHECK(whole(b + 8192));
+  CHECK(*memory.shadow(b + 31999) == (state_allocated | state_initialised));
+  // Of a copy of what is written in part each byte is as it was.
+  CHECK(memory.free(a, ""));
+  CHECK_FALSE(whole(inside));
+  const std::uint64_t c = memory.allocate(32000, "").value();
+  memory.set_initialised(c + 1, 31999);
+  memory.copy_shadow(b, c, 32000);
+  CHECK_FALSE(whole(b + 8192));
+  CHECK(*memory.shadow(b) == state_allocated);
+  CHECK(*memory.shadow(b + 1) == (state_allocated | state_initialised));
+}
+
 }  // namespace simgpu

@@ -37,17 +37,17 @@ TEST_CASE(
     const auto wide = warp.add<std::uint64_t>([](int) { return 1; });
     const auto word = warp.add<std::uint32_t>([](int) { return 1; });
     const auto half = warp.add<std::uint16_t>([](int) { return 1; });
-    warp.run(find_opcode(isa, "ld.param::entry.b64", "d8 e"), {wide}, 8);
-    warp.run(find_opcode(isa, "ld.param::entry.s8", "d4 e"), {word}, 3);
-    warp.run(find_opcode(isa, "ld.param::entry.b8", "d2 e"), {half}, 3);
+    warp.run(find_opcode(isa, "ld param b64", "d8 e"), {wide}, 8);
+    warp.run(find_opcode(isa, "ld param s8", "d4 e"), {word}, 3);
+    warp.run(find_opcode(isa, "ld param b8", "d2 e"), {half}, 3);
     for (int lane = 0; lane < warp_size; ++lane) {
       CHECK(warp.at<std::uint64_t>(wide)[lane] == 0x8f8e8d8c8b8a8988u);
       CHECK(warp.at<std::uint32_t>(word)[lane] == 0xffffff83u);
       CHECK(warp.at<std::uint16_t>(half)[lane] == 0x83u);
     }
     warp.set_active(some_lanes);
-    warp.run(find_opcode(isa, "ld.param::entry.s16", "d8 e"), {wide}, 2);
-    warp.run(find_opcode(isa, "ld.param::entry.v2.b16", "d4v2 e"), {word, wide}, 4);
+    warp.run(find_opcode(isa, "ld param s16", "d8 e"), {wide}, 2);
+    warp.run(find_opcode(isa, "ld param v2 b16", "d4v2 e"), {word, wide}, 4);
     for (int lane = 0; lane < warp_size; ++lane)
       CHECK(warp.at<std::uint32_t>(word)[lane] == (is_some(lane) ? 0x8584u : 0xffffff83u));
   }
@@ -60,7 +60,7 @@ TEST_CASE("simgpu parameters: of an entry, at an address in a register") {
     const Parameters parameters(warp);
     const auto at = warp.add<std::uint64_t>([](int lane) { return lane % 15 * 4; });
     const auto word = warp.add<std::uint32_t>([](int) { return 1; });
-    const Opcode& opcode = find_opcode(isa, "ld.param::entry.b32", "d4 m");
+    const Opcode& opcode = find_opcode(isa, "ld param b32", "d4 m");
     warp.set_active(some_lanes);
     warp.run(opcode, {word, at}, 4);
     for (int lane = 0; lane < warp_size; ++lane) {
@@ -98,8 +98,8 @@ TEST_CASE("simgpu parameters: of a function, each lane has its own") {
     const auto to = warp.add<std::uint32_t>([](int) { return 5; });
     const auto wide = warp.add<std::uint64_t>([](int) { return 5; });
     warp.set_active(some_lanes);
-    warp.run(find_opcode(isa, "st.param::func.b32", "f s4"), {slot, 12, value}, 8);
-    warp.run(find_opcode(isa, "st.param::func.v2.b8", "f s4v2"), {slot, 12, other, value}, 2);
+    warp.run(find_opcode(isa, "st param b32", "f s4"), {slot, 12, value}, 8);
+    warp.run(find_opcode(isa, "st param v2 b8", "f s4v2"), {slot, 12, other, value}, 2);
     const auto* bytes = warp.at<std::uint8_t>(slot);
     for (int lane = 0; lane < warp_size; ++lane) {
       std::uint32_t last;
@@ -109,8 +109,8 @@ TEST_CASE("simgpu parameters: of a function, each lane has its own") {
       CHECK(bytes[lane * 12 + 3] == (is_some(lane) ? lane : 0xee));
       CHECK(bytes[lane * 12 + 1] == 0xee);
     }
-    warp.run(find_opcode(isa, "ld.param::func.s8", "d8 f"), {wide, slot, 12}, 2);
-    warp.run(find_opcode(isa, "ld.param::func.b16", "d4 f"), {to, slot, 12}, 8);
+    warp.run(find_opcode(isa, "ld param s8", "d8 f"), {wide, slot, 12}, 2);
+    warp.run(find_opcode(isa, "ld param b16", "d4 f"), {to, slot, 12}, 8);
     for (int lane = 0; lane < warp_size; ++lane) {
       const std::int64_t narrow = static_cast<std::int8_t>(0xf0 + lane);
       CHECK(warp.at<std::int64_t>(wide)[lane] == (is_some(lane) ? narrow : 5));

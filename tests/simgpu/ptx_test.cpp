@@ -258,8 +258,8 @@ TEST_CASE("simgpu ptx: statements of a body") {
   CHECK(std::get<Label>(statements[4]).name == "L2");
   CHECK(std::get<Instruction>(statements[5]).position.line == 8);
   CHECK(std::holds_alternative<ScopeEnd>(statements[6]));
-  CHECK(std::get<BranchTargets>(statements[7]).targets == std::vector<std::string>{"$L1", "$L2"});
-  CHECK(std::get<CallPrototype>(statements[8]).name == "proto");
+  CHECK(std::get<Label>(statements[7]).targets == std::vector<std::string>{"$L1", "$L2"});
+  CHECK(std::get<Label>(statements[8]).name == "proto");
 }
 
 TEST_CASE("simgpu ptx: debug sections and DWARF are skipped") {

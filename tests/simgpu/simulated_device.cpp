@@ -4,23 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 
 #include "runtime/cuda/nvrtc_library.h"
+#include "tests/simgpu/toolkit.h"
 
 namespace simgpu {
 namespace {
 
 constexpr std::size_t memory_bytes = std::size_t{1} << 30;
-
-/// Where the toolkit's headers for kernels are (cuda_fp16.h); empty where there are none.
-std::string toolkit_headers() {
-  const char* named = std::getenv("SINTER_CUDA_PATH");
-  const std::string place = std::string(named != nullptr ? named : "/usr/local/cuda") + "/include";
-  return std::filesystem::exists(place + "/cuda_fp16.h") ? place : "";
-}
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 #include <set>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 
 #include "tools/simgpu/code/decode_calls.h"
 
@@ -58,25 +57,24 @@ class CallGraph {
   std::vector<const ptx::Function*> callees_of(const ptx::Function& function) const {
     std::vector<const ptx::Function*> callees;
     std::set<std::pair<std::size_t, std::size_t>> shapes;  // of calls through pointers
-    for (const ptx::Statement& statement : function.body) {
-      const auto* made = std::get_if<ptx::Instruction>(&statement);
-      if (made == nullptr || !is_call(*made)) continue;
-      const CallParts parts = parts_of(*made);
-      if (parts.callee == nullptr) continue;
+    function.each_instruction([&](const ptx::Instruction& made) {
+      if (!is_call(made)) return;
+      const CallParts parts = parts_of(made);
+      if (parts.callee == nullptr) return;
       const auto found = names_.functions.find(parts.callee->name);
       if (found == names_.functions.end()) {
         if (!shapes.emplace(parts.results.parts.size(), parts.arguments.parts.size()).second)
-          continue;
+          return;
         for (const ptx::Function* each : names_.callable)
           if (has_shape(*each, parts)) callees.push_back(each);
       } else if (found->second->entry) {
-        throw ptx::Error(made->position, "a call of an entry");
+        throw ptx::Error(made.position, "a call of an entry");
       } else if (found->second->defined) {
         callees.push_back(found->second);
       }
       if (reached_.calls + callees.size() > most_calls)
-        throw ptx::Error(made->position, "too many calls");
-    }
+        throw ptx::Error(made.position, "too many calls");
+    });
     return callees;
   }
   static bool has_shape(const ptx::Function& function, const CallParts& call) {

@@ -3,6 +3,7 @@
 /// linear graph algorithms", 1972.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <unordered_set>
 #include <vector>
@@ -17,6 +18,10 @@ struct ReachedFunctions {
   /// Those that may be called while they run.
   std::unordered_set<const ptx::Function*> recursive;
   std::size_t calls = 0;  ///< one through a pointer is as many as there are functions for it
+
+  bool contains(const ptx::Function& function) const {
+    return std::find(order.begin(), order.end(), &function) != order.end();
+  }
 };
 
 /// The entry and all that it calls, itself or through pointers: then it may be any function whose

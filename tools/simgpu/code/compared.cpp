@@ -2,7 +2,6 @@
 
 #include <string_view>
 #include <unordered_map>
-#include <variant>
 #include <vector>
 
 namespace simgpu {
@@ -15,59 +14,47 @@ bool is_compare_and_swap(const ptx::Instruction& each) {
          each.operands.size() > 2;
 }
 
-void add_names(const ptx::Operand& operand, Names& to) {
-  if (operand.kind == ptx::OperandKind::name) to.push_back(operand.name);
-  for (const ptx::Operand& part : operand.parts) add_names(part, to);
-}
-
-/// From where each register is moved to it.
-std::unordered_map<std::string, Names> moves_of(const ptx::Function& function) {
-  std::unordered_map<std::string, Names> sources;
-  for (const ptx::Statement& statement : function.body) {
-    const auto* each = std::get_if<ptx::Instruction>(&statement);
-    if (each == nullptr || !each->opcode.starts_with("mov.") || each->operands.size() != 2)
-      continue;
-    Names written;
-    add_names(each->operands[0], written);
-    for (const std::string& name : written) add_names(each->operands[1], sources[name]);
-  }
-  return sources;
+Names names_of(const ptx::Operand& operand) {
+  Names names;
+  operand.each_name([&names](const std::string& name) { names.push_back(name); });
+  return names;
 }
 
 }  // namespace
 
-ComparedRegisters::ComparedRegisters(const ptx::Function& function) {
+std::unordered_set<std::string> compared_registers(const ptx::Function& function) {
+  std::unordered_set<std::string> compared;
   Names open;
-  for (const ptx::Statement& statement : function.body) {
-    const auto* each = std::get_if<ptx::Instruction>(&statement);
-    if (each != nullptr && is_compare_and_swap(*each)) add_names(each->operands[2], open);
-  }
-  if (open.empty()) return;
-  const std::unordered_map<std::string, Names> moves = moves_of(function);
+  std::unordered_map<std::string, Names> sources;  // from where each register is moved to it
+  function.each_instruction([&](const ptx::Instruction& each) {
+    if (is_compare_and_swap(each))
+      for (const std::string& name : names_of(each.operands[2])) open.push_back(name);
+    if (!each.opcode.starts_with("mov.") || each.operands.size() != 2) return;
+    const Names from = names_of(each.operands[1]);
+    for (const std::string& name : names_of(each.operands[0]))
+      sources[name].insert(sources[name].end(), from.begin(), from.end());
+  });
   while (!open.empty()) {
     const std::string name = std::move(open.back());
     open.pop_back();
-    if (!names_.insert(name).second) continue;
-    const auto found = moves.find(name);
-    if (found != moves.end()) open.insert(open.end(), found->second.begin(), found->second.end());
+    if (!compared.insert(name).second) continue;
+    const auto found = sources.find(name);
+    if (found != sources.end()) open.insert(open.end(), found->second.begin(), found->second.end());
   }
+  return compared;
 }
 
-bool ComparedRegisters::is_loaded_by(const ptx::Instruction& instruction) const {
-  if (names_.empty() || !instruction.opcode.starts_with("ld.") || instruction.operands.empty() ||
-      !names_.contains(instruction.operands[0].name))
-    return false;
+std::string relaxed_opcode(const ptx::Instruction& instruction,
+                           const std::unordered_set<std::string>& compared) {
+  const std::string& opcode = instruction.opcode;
+  if (compared.empty() || !opcode.starts_with("ld.") || instruction.operands.empty() ||
+      !compared.contains(instruction.operands[0].name))
+    return opcode;
   for (const std::string_view word :
        {".volatile", ".relaxed", ".acquire", ".mmio", ".nc", ".param"})
-    if (instruction.opcode.find(word) != std::string::npos) return false;
-  return true;
-}
-
-std::string relaxed_load(const std::string& opcode) {
-  std::string_view rest = std::string_view(opcode).substr(2);
-  constexpr std::string_view weak = ".weak";
-  if (rest.starts_with(weak)) rest.remove_prefix(weak.size());
-  return std::string("ld.relaxed.sys").append(rest);
+    if (opcode.find(word) != std::string::npos) return opcode;
+  constexpr std::string_view plain = "ld", weak = "ld.weak";
+  return "ld.relaxed.sys" + opcode.substr((opcode.starts_with(weak) ? weak : plain).size());
 }
 
 }  // namespace simgpu

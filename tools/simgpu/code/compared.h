@@ -12,17 +12,12 @@
 
 namespace simgpu {
 
-class ComparedRegisters {
- public:
-  explicit ComparedRegisters(const ptx::Function& function);
-  /// Whether it is a plain load of a register that is compared in the function.
-  bool is_loaded_by(const ptx::Instruction& instruction) const;
+/// The names of registers that are compared so in a function.
+std::unordered_set<std::string> compared_registers(const ptx::Function& function);
 
- private:
-  std::unordered_set<std::string> names_;
-};
-
-/// The load as a relaxed one, which may meet atomics.
-std::string relaxed_load(const std::string& opcode);
+/// The opcode of an instruction: where it is a plain load of one of these, that of a relaxed one,
+/// which may meet atomics.
+std::string relaxed_opcode(const ptx::Instruction& instruction,
+                           const std::unordered_set<std::string>& compared);
 
 }  // namespace simgpu

@@ -4,21 +4,28 @@
 #include <variant>
 
 #include "tools/simgpu/code/specials.h"
-#include "tools/simgpu/code/word_order.h"
 
 namespace simgpu {
-namespace {
 
-constexpr std::size_t most_instructions = 1 << 22;
-
-}  // namespace
+Instruction& KernelParts::add(const Opcode& opcode, const Matched& matched, Origin origin) {
+  Instruction made;
+  made.all = opcode.all;
+  made.some = opcode.some;
+  made.immediate = matched.immediate;
+  made.control = opcode.control;
+  made.members = opcode.members;
+  operand_starts.push_back(static_cast<std::uint32_t>(kernel.operands.size()));
+  kernel.operands.insert(kernel.operands.end(), matched.operands.begin(), matched.operands.end());
+  kernel.origins.push_back(std::move(origin));
+  return kernel.code.emplace_back(made);
+}
 
 Decoder::Decoder(KernelParts& parts, const ptx::Function& function)
     : parts_(parts),
       function_(function),
-      compared_(function),
-      scopes_(parts.registers, parts.slots),
-      matcher_(parts.registers, scopes_, parts.names, parts.layout, function.name) {}
+      compared_(compared_registers(function)),
+      scopes_(parts.registers),
+      matcher_(parts, scopes_, function.name) {}
 
 FunctionCode Decoder::decode() {
   code_.first = here();
@@ -58,113 +65,86 @@ void Decoder::statement(const ptx::Statement& statement) {
   else if (const auto* variable = std::get_if<ptx::Variable>(&statement))
     scopes_.declare(*variable);
   else if (const auto* label = std::get_if<ptx::Label>(&statement)) {
-    scopes_.declare_label(*label, here());
-    last_label_ = here();
-  } else if (const auto* targets = std::get_if<ptx::BranchTargets>(&statement))
-    scopes_.declare_targets(*targets);
-  else if (const auto* prototype = std::get_if<ptx::CallPrototype>(&statement))
-    prototypes_.insert(prototype->name);
-  else if (std::holds_alternative<ptx::ScopeBegin>(statement)) scopes_.open();
-  else if (std::holds_alternative<ptx::ScopeEnd>(statement)) scopes_.close();
+    scopes_.declare(*label, here());
+    if (label->kind == ptx::Label::Kind::code) last_label_ = here();
+  } else if (std::holds_alternative<ptx::ScopeBegin>(statement)) scopes_.open();
+  else scopes_.close();
 }
 
 void Decoder::instruction(const ptx::Instruction& made) {
   if (is_call(made)) return call(made);
-  if (parameter_access(made)) return;
   if (made.opcode == "param.copy") fail(made.position, "no text may name " + made.opcode);
   if (made.opcode == "ret" || made.opcode == "ret.uni") leave(made);
-  if (compared_.is_loaded_by(made)) return decode_as(made, relaxed_load(made.opcode));
   const bool is_move = made.opcode.starts_with("mov.") && made.operands.size() == 2;
-  if (!is_move || !is_dynamic_special(made.operands[1].name)) return decode_as(made, made.opcode);
+  if (!is_move || !is_dynamic_special(made.operands[1].name))
+    return decode_as(made, relaxed_opcode(made, compared_));
   ptx::Instruction read = made;
   read.operands.pop_back();
   decode_as(read, made.opcode + "." + made.operands[1].name);
 }
 
 void Decoder::decode_as(const ptx::Instruction& made, const std::string& name) {
-  const Entries entries = opcodes(name);
-  if (entries.empty()) {
-    ptx::Instruction usual = made;
-    usual.opcode = usual_order(name).value_or(name);
-    if (usual.opcode == name) fail(made.position, "the opcode " + name + " is not simulated");
-    return decode_as(usual, usual.opcode);
-  }
+  const std::span<const Opcode> entries = opcodes(name);
+  if (entries.empty()) fail(made.position, "the opcode " + name + " is not simulated");
   Matched matched;
   const Opcode& opcode = matcher_.match(made, entries, matched);
-  for (const Addition& each : matched.additions) {
-    Matched sum;
-    const std::uint32_t value =
-        parts_.registers.preset({Preset::Kind::constant, 0, each.bytes, each.value}, made.position);
-    sum.operands = {each.to, each.from, value};
-    const Entries add = opcodes(each.bytes == 8 ? "add.s64" : "add.s32");
-    if (add.empty()) fail(made.position, "the opcode add is not simulated");
-    emit(made, add.front(), sum);
-  }
+  for (const Addition& each : matched.additions) emit_sum(made, each);
   emit(made, opcode, matched);
 }
 
-Decoder::Guard Decoder::guard_of(const ptx::Instruction& made) {
-  if (!made.guard) return {};
-  const std::uint32_t number =
-      matcher_.predicate(made.guard->name, made.guard->negated, made.position);
-  return {static_cast<std::uint16_t>(number & ~negated_predicate),
-          (number & negated_predicate) != 0};
-}
-
 void Decoder::emit(const ptx::Instruction& from, const Opcode& opcode, const Matched& matched) {
-  Kernel& kernel = parts_.kernel;
-  if (kernel.code.size() >= most_instructions) fail(from.position, "the kernel is too long");
+  constexpr std::size_t most_instructions = 1 << 22;
+  if (here() >= most_instructions) fail(from.position, "the kernel is too long");
   if (!matched.label.empty())
     jumps_.push_back({here(), scopes_.current(), matched.label, from.position});
-  if (!matched.targets.empty())
-    selections_.push_back({here(), scopes_.current(), matched.targets, from.position});
-  const Guard guard = guard_of(from);
-  Instruction made;
-  made.all = opcode.all;
-  made.some = opcode.some;
-  made.immediate = matched.immediate;
-  made.guard = guard.predicate;
-  made.guard_negated = guard.negated;
-  made.control = opcode.control;
-  made.members = opcode.members;
   for (const std::uint32_t offset : matched.read) code_.uses.push_back({here(), offset, false});
   for (const std::uint32_t offset : matched.written) code_.uses.push_back({here(), offset, true});
-  parts_.operand_starts.push_back(static_cast<std::uint32_t>(kernel.operands.size()));
-  kernel.operands.insert(kernel.operands.end(), matched.operands.begin(), matched.operands.end());
-  kernel.code.push_back(made);
-  kernel.origins.push_back({from.position.line, location_.file, location_.line, from.opcode});
+  Instruction& made = parts_.add(opcode, matched,
+                                 {from.position.line, location_.file, location_.line, from.opcode});
+  if (!from.guard) return;
+  made.guard = matcher_.predicate(from.guard->name, from.position);
+  made.guard_negated = from.guard->negated;
+}
+
+void Decoder::emit_sum(const ptx::Instruction& from, const Addition& sum) {
+  const std::uint32_t value =
+      parts_.registers.preset({Preset::Kind::constant, 0, sum.bytes, sum.value}, from.position);
+  Matched matched;
+  matched.operands = {sum.to, sum.from, value};
+  emit(from, opcodes(sum.bytes == 8 ? "add.s64" : "add.s32").front(), matched);
 }
 
 /// Whether a thread comes to the end of the code.
 bool Decoder::falls_off() const {
   if (here() == code_.first || last_label_ == here()) return true;
   const Instruction& last = parts_.kernel.code.back();
-  const bool leaves = last.control == Control::branch || last.control == Control::select ||
-                      last.control == Control::give_back || last.control == Control::exit;
-  return !leaves || last.guard != true_predicate;
+  return !last.jumps() || last.guard != true_predicate;
 }
 
-std::uint32_t Decoder::find_label(const std::string& label, const Jump& jump) const {
-  const auto found = scopes_.find_label(label, jump.scope);
+std::uint32_t Decoder::place_of(const Jump& jump, const std::string& label) const {
+  const auto found = scopes_.find_label(label, ptx::Label::Kind::code, jump.scope);
   if (!found) fail(jump.position, "the label " + label + " is not declared");
-  return *found;
+  return found->offset;
 }
 
 void Decoder::resolve_jumps() {
   Kernel& kernel = parts_.kernel;
-  for (const Jump& jump : jumps_)
-    kernel.code[jump.instruction].target = find_label(jump.label, jump);
-  std::unordered_map<const ptx::BranchTargets*, std::uint32_t> lists;
-  for (const Jump& jump : selections_) {
-    const ptx::BranchTargets* targets = scopes_.find_targets(jump.label, jump.scope);
-    if (targets == nullptr) fail(jump.position, "the targets " + jump.label + " are not declared");
+  std::unordered_map<const ptx::Label*, std::uint32_t> lists;
+  for (const Jump& jump : jumps_) {
+    Instruction& made = kernel.code[jump.instruction];
+    if (made.control != Control::select) {
+      made.target = place_of(jump, jump.label);
+      continue;
+    }
+    const auto targets = scopes_.find_label(jump.label, ptx::Label::Kind::targets, jump.scope);
+    if (!targets) fail(jump.position, "the targets " + jump.label + " are not declared");
     const auto [list, is_new] =
-        lists.emplace(targets, static_cast<std::uint32_t>(kernel.targets.size()));
-    kernel.code[jump.instruction].target = list->second;
+        lists.emplace(targets->label, static_cast<std::uint32_t>(kernel.targets.size()));
+    made.target = list->second;
     if (!is_new) continue;
     kernel.targets.emplace_back();
-    for (const std::string& label : targets->targets)
-      kernel.targets.back().push_back(find_label(label, jump));
+    for (const std::string& label : targets->label->targets)
+      kernel.targets.back().push_back(place_of(jump, label));
   }
 }
 

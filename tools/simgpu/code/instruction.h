@@ -49,6 +49,11 @@ struct Instruction {
   std::uint8_t members = 0;  ///< of `together`: which operand holds the mask, or whole_warp
 
   std::uint32_t offset(int operand) const { return operands[operand]; }
+  /// Whether lanes that run it do not go on behind it.
+  bool jumps() const {
+    return control == Control::branch || control == Control::select ||
+           control == Control::give_back || control == Control::exit;
+  }
 };
 
 /// Where an instruction came from, for reports.
@@ -89,7 +94,8 @@ struct Preset {
     lanes_greater_equal,
     dynamic_shared_size,
     total_shared_size,
-    local_address,  ///< of the lane's local memory, `value` bytes in
+    local_address,   ///< of the lane's local memory, `value` bytes in
+    of_cooperative,  ///< `value` in a cooperative launch, 0 in others
   };
   Kind kind{};
   std::uint32_t offset = 0;  ///< in the registers
@@ -115,9 +121,12 @@ struct Kernel {
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
+  /// Shared memory of the system, which it keeps beside the kernel's own: zero at the start of a
+  /// block. 0 bytes where the kernel does not name it.
+  std::uint32_t reserved_shared_offset = 0, reserved_shared_bytes = 0;
   std::uint32_t dynamic_shared_offset = 0;  ///< where a launch's own shared memory begins
   std::uint32_t local_bytes = 0;            ///< of a thread
-  int registers_per_thread = 0;    ///< 32-bit registers that live at once at most, an estimate
+  int registers_per_thread = 0;    ///< of 32 bits, that it takes at least: code/function_code.h
   std::uint64_t most_threads = 0;  ///< .maxntid or .reqntid; 0 where the text names none
   bool exact_threads = false;      ///< .reqntid
   int most_registers = 0;          ///< .maxnreg; 0 where the text names none

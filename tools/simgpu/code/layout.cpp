@@ -4,6 +4,8 @@
 #include <string>
 #include <variant>
 
+#include "tools/simgpu/code/specials.h"
+
 namespace simgpu {
 namespace {
 
@@ -32,7 +34,7 @@ struct Heap {
 
 class LayoutMaker {
  public:
-  explicit LayoutMaker(const ModuleNames& names) {
+  LayoutMaker(const ModuleNames& names, Kernel& kernel) : kernel_(kernel) {
     for (const auto& [name, variable] : names.variables)
       if (variable->space == ptx::Space::shared) shared_of_module_[name] = variable;
   }
@@ -40,23 +42,28 @@ class LayoutMaker {
   /// The variables of a recursive function lie in a frame of their own for each call.
   void add(const ptx::Function& function, bool recursive) {
     Heap frame{most_local, "the local memory of a function"};
-    for (const ptx::Statement& statement : function.body) {
+    for (const ptx::Statement& statement : function.body)
       if (const auto* variable = std::get_if<ptx::Variable>(&statement))
         add(*variable, recursive ? frame : local_);
-      const auto* made = std::get_if<ptx::Instruction>(&statement);
-      if (made != nullptr && !shared_of_module_.empty())
-        for (const ptx::Operand& operand : made->operands) add_named(operand);
-    }
+    function.each_instruction([this](const ptx::Instruction& made) {
+      for (const ptx::Operand& operand : made.operands)
+        operand.each_name([this](const std::string& name) { add_named(name); });
+    });
     if (frame.used != 0) layout_.frames[&function] = static_cast<std::uint32_t>(frame.used);
   }
 
   Layout finish() {
-    layout_.static_shared_bytes = static_cast<std::uint32_t>(shared_.used);
-    layout_.dynamic_shared_offset =
-        static_cast<std::uint32_t>(round_up(shared_.used, dynamic_alignment_));
-    layout_.local_bytes = static_cast<std::uint32_t>(round_up(local_.used, local_alignment_));
-    layout_.stack_offset = layout_.local_bytes;
-    if (!layout_.frames.empty()) layout_.local_bytes += stack_bytes;
+    const auto end_of = [](Heap& heap, std::uint64_t alignment) {
+      return static_cast<std::uint32_t>(heap.used = round_up(heap.used, alignment));
+    };
+    kernel_.static_shared_bytes = static_cast<std::uint32_t>(shared_.used);
+    if (kernel_.reserved_shared_bytes != 0) {
+      kernel_.reserved_shared_offset = end_of(shared_, largest_access);
+      shared_.used += kernel_.reserved_shared_bytes;
+    }
+    kernel_.dynamic_shared_offset = end_of(shared_, dynamic_alignment_);
+    layout_.stack_offset = end_of(local_, local_alignment_);
+    kernel_.local_bytes = layout_.stack_offset + (layout_.frames.empty() ? 0 : stack_bytes);
     for (auto& [function, bytes] : layout_.frames)
       bytes = static_cast<std::uint32_t>(round_up(bytes, local_alignment_));
     return std::move(layout_);
@@ -76,23 +83,26 @@ class LayoutMaker {
   }
 
   /// Shared variables of the module are laid out in the kernels that name them.
-  void add_named(const ptx::Operand& operand) {
-    if (const auto found = shared_of_module_.find(operand.name); found != shared_of_module_.end())
+  void add_named(const std::string& name) {
+    if (const auto found = shared_of_module_.find(name); found != shared_of_module_.end())
       add(*found->second, local_);
-    for (const ptx::Operand& part : operand.parts) add_named(part);
+    if (name.starts_with(reserved_shared_prefix))
+      kernel_.reserved_shared_bytes = reserved_shared_bytes;
   }
 
   std::unordered_map<std::string_view, const ptx::Variable*> shared_of_module_;
   Layout layout_;
   Heap shared_{most_shared, "the kernel's shared memory"};
   Heap local_{most_local, "the local memory of a thread"};
-  std::uint64_t dynamic_alignment_ = 16, local_alignment_ = 16;  // of what a GPU loads at once
+  Kernel& kernel_;
+  static constexpr std::uint64_t largest_access = 16;
+  std::uint64_t dynamic_alignment_ = largest_access, local_alignment_ = largest_access;
 };
 
 }  // namespace
 
-Layout lay_out(const ReachedFunctions& functions, const ModuleNames& names) {
-  LayoutMaker maker(names);
+Layout lay_out(const ReachedFunctions& functions, const ModuleNames& names, Kernel& kernel) {
+  LayoutMaker maker(names, kernel);
   for (const ptx::Function* function : functions.order)
     maker.add(*function, functions.recursive.contains(function));
   return maker.finish();

@@ -1,85 +1,89 @@
-// How many registers live at once: backwards over the blocks of each function until nothing
-// changes. Source: Aho, Lam, Sethi and Ullman, "Compilers", 9.2.5.
+// Which values live where: backwards over the blocks of a function until nothing changes. Source:
+// Aho, Lam, Sethi and Ullman, "Compilers", 9.2.5.
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
 
 #include "tools/simgpu/code/function_code.h"
 #include "tools/simgpu/code/registers.h"
+#include "tools/simgpu/machine/call_stack.h"
 
 namespace simgpu {
 namespace {
 
-using Bits = std::vector<std::uint64_t>;
+using Bits = std::vector<bool>;
 
-/// Above it, functions are too large for a look at each block: then every register counts.
+/// Above it, functions are too large for a look at each block: then nothing counts.
 constexpr std::size_t most_work = std::size_t{1} << 27;
 
-struct BasicBlock {
+/// What it writes is read from memory or comes from other lanes; multiplied matrices count as such.
+bool reads_outside(std::string_view opcode) {
+  for (const std::string_view constant : {"ld.param", "ld.const"})
+    if (opcode.starts_with(constant)) return false;
+  for (const std::string_view word :
+       {"ld", "ldu", "ldmatrix", "atom", "shfl", "vote", "match", "redux", "mma", "wmma", "call"})
+    if (opcode.substr(0, opcode.find('.')) == word) return true;
+  return false;
+}
+
+/// Instructions behind which a thread goes on one after the other, but for the last.
+struct CodeBlock {
   std::uint32_t first = 0, last = 0;
   std::vector<std::size_t> next;
-  Bits read, written, live_in;  ///< `read` before it is written in the block
+  Bits live_in;
 };
 
 class Liveness {
  public:
-  Liveness(const Kernel& kernel, const FunctionCode& function, const RegisterFile& registers,
-           const std::vector<int>& callees)
-      : kernel_(kernel), function_(function), callees_(callees) {
-    for (const RegisterUse& use : function.uses)
-      if (index_.try_emplace(use.offset, words_.size()).second)
-        words_.push_back(registers.words(use.offset));
+  Liveness(const Kernel& kernel, const FunctionCode& function, const RegisterFile& registers)
+      : kernel_(kernel), function_(function) {
     first_use_.resize(function.last - function.first + 1);
-    for (const RegisterUse& use : function.uses) ++first_use_[use.instruction - function.first + 1];
+    std::unordered_map<std::uint32_t, std::size_t> known;
+    for (const RegisterUse& use : function.uses) {
+      const auto [value, is_new] = known.try_emplace(use.offset, values_.size());
+      if (is_new) values_.push_back({registers.bytes(use.offset), 0, no_source});
+      used_.push_back(value->second);
+      values_[used_.back()].definitions += use.written;
+      ++first_use_[use.instruction - function.first + 1];
+    }
     for (std::size_t k = 1; k < first_use_.size(); ++k) first_use_[k] += first_use_[k - 1];
   }
 
-  int most() {
-    const std::size_t row = (words_.size() + 63) / 64;
-    int all = 0;
-    for (const int words : words_) all += words;
-    if (row * jumps() > most_work / 8) return all + deepest_call();
-    make_blocks();
-    if (3 * row * blocks_.size() > most_work / 8) return all + deepest_call();
-    for (BasicBlock& block : blocks_) summarise(block, row);
-    std::size_t work = 0;
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t k = blocks_.size(); k-- > 0;) {
-        const Bits before = blocks_[k].live_in;
-        flow(blocks_[k], row);
-        changed |= before != blocks_[k].live_in;
-      }
-      work += 3 * row * blocks_.size();
-      if (work > most_work) return all + deepest_call();
-    }
-    int most = 0;
-    for (const BasicBlock& block : blocks_) most = std::max(most, most_in(block, row));
-    return most;
+  int least_registers() {
+    if (!spend(targets()) || !make_blocks() || !find_sources() || !find_live()) return 0;
+    for (std::uint32_t pc = function_.first; pc < function_.last; ++pc) count_operands(pc);
+    for (const CodeBlock& block : blocks_) count(live_in(block));
+    return (most_bytes_ + 3) / 4;
   }
 
  private:
-  static bool has(const Bits& bits, std::size_t k) { return (bits[k / 64] >> (k % 64) & 1) != 0; }
-  static void set(Bits& bits, std::size_t k) { bits[k / 64] |= std::uint64_t{1} << (k % 64); }
-  static void clear(Bits& bits, std::size_t k) { bits[k / 64] &= ~(std::uint64_t{1} << (k % 64)); }
+  static constexpr std::size_t no_source = ~std::size_t{0};
 
-  int deepest_call() const {
-    int most = 0;
-    for (const FunctionCode::Call& call : function_.calls)
-      most = std::max(most, callees_[call.callee]);
-    return most;
+  /// What a register holds.
+  struct Value {
+    int bytes = 0;
+    int definitions = 0;
+    std::size_t source = no_source;  ///< the value that it stands for
+  };
+
+  bool spend(std::size_t work) {
+    work_ += work;
+    return work_ <= most_work;
   }
+  std::size_t instructions() const { return function_.last - function_.first; }
 
-  /// Calls body(register, written) for those of an instruction.
+  /// Calls body(value, written) for those of an instruction.
   template <class Body>
   void each_use(std::uint32_t instruction, Body body) const {
     const std::uint32_t k = instruction - function_.first;
     for (std::size_t use = first_use_[k]; use < first_use_[k + 1]; ++use)
-      body(index_.at(function_.uses[use].offset), function_.uses[use].written);
+      body(used_[use], function_.uses[use].written);
   }
 
-  static bool ends_block(const Instruction& i) {
-    return i.control == Control::branch || i.control == Control::select ||
-           i.control == Control::give_back || i.control == Control::exit;
+  bool ends_block(std::uint32_t pc) const {
+    const Instruction& i = kernel_.code[pc];
+    return i.jumps() || i.control == Control::call || i.control == Control::barrier ||
+           kernel_.origins[pc].opcode.starts_with("st.volatile");
   }
 
   /// Calls body(target) for each place that a jump leads to.
@@ -87,126 +91,140 @@ class Liveness {
   void each_target(const Instruction& i, Body body) const {
     if (i.control == Control::branch) body(i.target);
     if (i.control == Control::select)
-      for (const std::uint32_t target : kernel_.targets[i.target]) body(target);
+      for (const std::uint32_t target : kernel_.targets[i.target])
+        if (target != no_target) body(target);
   }
 
-  /// Many may share a list of many targets.
-  std::size_t jumps() const {
+  /// Many jumps may share a list of many targets.
+  std::size_t targets() const {
     std::size_t count = 0;
-    for (std::uint32_t pc = function_.first; pc < function_.last; ++pc) {
-      const Instruction& i = kernel_.code[pc];
-      if (i.control == Control::select) count += kernel_.targets[i.target].size();
-    }
+    for (std::uint32_t pc = function_.first; pc < function_.last; ++pc)
+      if (kernel_.code[pc].control == Control::select)
+        count += kernel_.targets[kernel_.code[pc].target].size();
     return count;
   }
 
-  void make_blocks() {
+  bool make_blocks() {
     std::vector<bool> starts(function_.last - function_.first + 1);
     starts[0] = true;
     for (std::uint32_t pc = function_.first; pc < function_.last; ++pc) {
       const Instruction& i = kernel_.code[pc];
-      if (ends_block(i)) starts[pc + 1 - function_.first] = true;
+      if (ends_block(pc)) starts[pc + 1 - function_.first] = true;
       each_target(i, [&](std::uint32_t target) { starts[target - function_.first] = true; });
     }
     std::unordered_map<std::uint32_t, std::size_t> block_at;
     for (std::uint32_t pc = function_.first; pc < function_.last; ++pc) {
       if (starts[pc - function_.first]) {
         block_at[pc] = blocks_.size();
-        blocks_.emplace_back();
-        blocks_.back().first = pc;
+        blocks_.push_back({pc, pc, {}, {}});
       }
       blocks_.back().last = pc + 1;
     }
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       const Instruction& last = kernel_.code[blocks_[k].last - 1];
       each_target(last, [&](std::uint32_t target) { blocks_[k].next.push_back(block_at[target]); });
-      const bool leaves = ends_block(last) && last.guard == true_predicate;
+      const bool leaves = last.jumps() && last.guard == true_predicate;
       if (!leaves && k + 1 < blocks_.size()) blocks_[k].next.push_back(k + 1);
     }
+    for (const CodeBlock& block : blocks_) edges_ += block.next.size();
+    return spend(values_.size() * blocks_.size());
   }
 
-  void summarise(BasicBlock& block, std::size_t row) const {
-    block.read.resize(row);
-    block.written.resize(row);
-    block.live_in.resize(row);
-    for (std::uint32_t pc = block.first; pc < block.last; ++pc) {
+  /// From front to back, until nothing changes: a loop reads what it writes later. Registers of no
+  /// bytes are special ones that differ between the lanes.
+  bool find_sources() {
+    for (std::size_t k = 0; k < values_.size(); ++k)
+      if (values_[k].bytes == 0) values_[k].source = k;
+    for (bool changed = true; changed;) {
+      if (!spend(instructions())) return false;
+      changed = false;
+      for (std::uint32_t pc = function_.first; pc < function_.last; ++pc) {
+        const bool outside = reads_outside(kernel_.origins[pc].opcode);
+        std::size_t read = no_source;
+        each_use(pc, [&](std::size_t k, bool written) {
+          if (!written && values_[k].source != no_source) read = values_[k].source;
+        });
+        each_use(pc, [&](std::size_t k, bool written) {
+          Value& value = values_[k];
+          if (!written || value.source != no_source || (!outside && read == no_source)) return;
+          value.source = outside || value.definitions > 1 ? k : read;
+          changed = true;
+        });
+      }
+    }
+    return true;
+  }
+
+  bool find_live() {
+    for (CodeBlock& block : blocks_) block.live_in.resize(values_.size());
+    for (bool changed = true; changed;) {
+      if (!spend(values_.size() * (blocks_.size() + edges_) + instructions())) return false;
+      changed = false;
+      for (std::size_t k = blocks_.size(); k-- > 0;) {
+        Bits live = live_in(blocks_[k]);
+        changed |= live != blocks_[k].live_in;
+        blocks_[k].live_in = std::move(live);
+      }
+    }
+    return true;
+  }
+
+  Bits live_in(const CodeBlock& block) const {
+    Bits live(values_.size());
+    for (const std::size_t next : block.next)
+      for (std::size_t k = 0; k < live.size(); ++k)
+        if (blocks_[next].live_in[k]) live[k] = true;
+    for (std::uint32_t pc = block.last; pc-- > block.first;) {
+      if (kernel_.code[pc].guard == true_predicate)  // else some lanes keep what they had
+        each_use(pc, [&](std::size_t k, bool written) {
+          if (written) live[k] = false;
+        });
       each_use(pc, [&](std::size_t k, bool written) {
-        if (!written && !has(block.written, k)) set(block.read, k);
-      });
-      if (kernel_.code[pc].guard != true_predicate) continue;  // some lanes keep what they had
-      each_use(pc, [&](std::size_t k, bool written) {
-        if (written) set(block.written, k);
+        if (!written) live[k] = true;
       });
     }
-    block.live_in = block.read;
-  }
-
-  Bits live_out(const BasicBlock& block, std::size_t row) const {
-    Bits live(row);
-    for (const std::size_t next : block.next)
-      for (std::size_t k = 0; k < row; ++k) live[k] |= blocks_[next].live_in[k];
     return live;
   }
 
-  void flow(BasicBlock& block, std::size_t row) const {
-    const Bits out = live_out(block, row);
-    for (std::size_t k = 0; k < row; ++k)
-      block.live_in[k] = block.read[k] | (out[k] & ~block.written[k]);
+  /// What an instruction reads and writes lies in registers as it runs.
+  void count_operands(std::uint32_t pc) {
+    int read = 0, written = 0;
+    each_use(pc, [&](std::size_t k, bool writes) {
+      if (values_[k].source != no_source) (writes ? written : read) += values_[k].bytes;
+    });
+    most_bytes_ = std::max({most_bytes_, read, written});
   }
 
-  int most_in(const BasicBlock& block, std::size_t row) const {
-    Bits live = live_out(block, row);
-    int now = 0, most = 0;
-    for (std::size_t k = 0; k < words_.size(); ++k) now += has(live, k) ? words_[k] : 0;
-    for (std::uint32_t pc = block.last; pc-- > block.first;) {
-      int dead = 0;  // results that nobody reads
-      const auto change = [&](std::size_t k, bool wanted) {
-        if (has(live, k) == wanted) return false;
-        now += wanted ? words_[k] : -words_[k];
-        wanted ? set(live, k) : clear(live, k);
-        return true;
-      };
-      const bool whole = kernel_.code[pc].guard == true_predicate;
-      each_use(pc, [&](std::size_t k, bool written) {
-        if (written && !has(live, k)) dead += words_[k];
-      });
-      most = std::max(most, now + dead + callee_at(pc));
-      each_use(pc, [&](std::size_t k, bool written) {
-        if (written && whole) change(k, false);
-      });
-      each_use(pc, [&](std::size_t k, bool written) {
-        if (!written) change(k, true);
-      });
-      most = std::max(most, now);
+  void count(const Bits& live) {
+    std::vector<int> counted(values_.size());  // bytes of each source
+    int bytes = 0;
+    for (std::size_t k = 0; k < live.size(); ++k) {
+      if (!live[k] || values_[k].source == no_source) continue;
+      const Value& source = values_[values_[k].source];
+      int& so_far = counted[values_[k].source];
+      const int more = std::min(values_[k].bytes, source.bytes - so_far);
+      so_far += more;
+      bytes += more;
     }
-    return most;
-  }
-
-  int callee_at(std::uint32_t pc) const {
-    if (kernel_.code[pc].control != Control::call) return 0;
-    const auto found = std::lower_bound(
-        function_.calls.begin(), function_.calls.end(), pc,
-        [](const FunctionCode::Call& call, std::uint32_t at) { return call.instruction < at; });
-    return callees_[found->callee];
+    most_bytes_ = std::max(most_bytes_, bytes);
   }
 
   const Kernel& kernel_;
   const FunctionCode& function_;
-  const std::vector<int>& callees_;
-  std::unordered_map<std::uint32_t, std::size_t> index_;  ///< of a register, by its offset
-  std::vector<int> words_;
+  std::vector<Value> values_;
+  std::vector<std::size_t> used_;       ///< the value of each of FunctionCode::uses
   std::vector<std::size_t> first_use_;  ///< of each instruction, in FunctionCode::uses
-  std::vector<BasicBlock> blocks_;
+  std::vector<CodeBlock> blocks_;
+  std::size_t edges_ = 0;
+  std::size_t work_ = 0;
+  int most_bytes_ = 0;
 };
 
 }  // namespace
 
-int most_live_registers(const Kernel& kernel, const std::vector<FunctionCode>& functions,
-                        const RegisterFile& registers) {
-  std::vector<int> most(functions.size());
-  for (std::size_t k = functions.size(); k-- > 0;)
-    most[k] = Liveness(kernel, functions[k], registers, most).most();
-  return most.front();
+int least_registers(const Kernel& kernel, const FunctionCode& function,
+                    const RegisterFile& registers) {
+  return Liveness(kernel, function, registers).least_registers();
 }
 
 }  // namespace simgpu

@@ -15,9 +15,6 @@
 namespace simgpu {
 namespace {
 
-constexpr int most_registers = 255;              // of a thread
-constexpr std::uint64_t file_registers = 65536;  // of a multiprocessor
-
 /// PTX ISA 11.1.2: sm_90 runs there and later, sm_90a there alone, sm_100f in its family.
 void check_target(const ptx::Module& module, int architecture) {
   const std::string& target = module.target;
@@ -58,14 +55,16 @@ void set_bounds(const ptx::Function& entry, Kernel& kernel) {
   kernel.most_registers = entry.most_registers.value_or(0);
 }
 
-/// What a compiler would take, which keeps to the bounds that the text sets, and spills.
-int registers_of(const Kernel& kernel, int live) {
-  std::uint64_t most = most_registers;
-  if (kernel.most_threads > 0)
-    most = std::min(most, std::max<std::uint64_t>(file_registers / kernel.most_threads, 1));
-  if (kernel.most_registers > 0)
-    most = std::min(most, static_cast<std::uint64_t>(kernel.most_registers));
-  return std::min(live, static_cast<int>(most));
+/// A compiler keeps to the bounds that the text sets: rather than take more, it spills.
+int most_registers_of(const ptx::Function& entry) {
+  std::uint64_t most = 255;                        // of a thread
+  constexpr std::uint64_t file_registers = 65536;  // of a multiprocessor
+  const std::uint64_t threads = entry.exact_threads.value_or(entry.most_threads.value_or(0));
+  const auto blocks = static_cast<std::uint64_t>(std::max(entry.least_blocks.value_or(1), 1));
+  if (threads > 0) most = std::clamp<std::uint64_t>(file_registers / (threads * blocks), 1, most);
+  if (entry.most_registers)
+    most = std::min(most, static_cast<std::uint64_t>(*entry.most_registers));
+  return static_cast<int>(most);
 }
 
 Kernel make_kernel(const ReachedFunctions& functions, const ModuleNames& names) {
@@ -74,30 +73,24 @@ Kernel make_kernel(const ReachedFunctions& functions, const ModuleNames& names) 
   kernel.name = entry.name;
   lay_out_parameters(entry, kernel);
   set_bounds(entry, kernel);
-  const Layout layout = lay_out(functions, names);
-  kernel.static_shared_bytes = layout.static_shared_bytes;
-  kernel.dynamic_shared_offset = layout.dynamic_shared_offset;
-  kernel.local_bytes = layout.local_bytes;
-
-  KernelParts parts(kernel, names, functions, layout);
+  const Layout layout = lay_out(functions, names, kernel);
+  KernelParts parts{kernel, names, functions, layout, RegisterFile(kernel), {}, {}, {}, {}};
   if (!layout.frames.empty())
     parts.stack_pointer = parts.registers.add_preset(
         {Preset::Kind::local_address, 0, 8, layout.stack_offset}, entry.position);
-  for (std::size_t k = 0; k < functions.order.size(); ++k) parts.order[functions.order[k]] = k;
   std::vector<FunctionCode> codes;
-  std::map<const ptx::Function*, std::uint32_t> first;
   for (const ptx::Function* function : functions.order) {
+    parts.first[function] = parts.here();
     codes.push_back(Decoder(parts, *function).decode());
-    first[function] = codes.back().first;
   }
   for (const auto& [instruction, callee] : parts.calls)
-    kernel.code[instruction].target = first.at(callee);
-  emit_dispatches(parts, first);
+    kernel.code[instruction].target = parts.first.at(callee);
   for (std::size_t k = 0; k < kernel.code.size(); ++k)
     kernel.code[k].operands = kernel.operands.data() + parts.operand_starts[k];
-  parts.registers.place_dynamic_shared(kernel.dynamic_shared_offset);
-  kernel.registers_per_thread =
-      registers_of(kernel, most_live_registers(kernel, codes, parts.registers));
+  for (const FunctionCode& code : codes)
+    kernel.registers_per_thread =
+        std::max(kernel.registers_per_thread, least_registers(kernel, code, parts.registers));
+  kernel.registers_per_thread = std::min(kernel.registers_per_thread, most_registers_of(entry));
   return kernel;
 }
 

@@ -7,12 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/simgpu/code/layout.h"
-#include "tools/simgpu/code/names.h"
 #include "tools/simgpu/code/pattern.h"
-#include "tools/simgpu/code/registers.h"
+#include "tools/simgpu/code/pattern_word.h"
 #include "tools/simgpu/code/scopes.h"
-#include "tools/simgpu/code/words.h"
+#include "tools/simgpu/code/specials.h"
 #include "tools/simgpu/ptx/syntax.h"
 
 namespace simgpu {
@@ -28,23 +26,20 @@ struct Addition {
 /// What an Instruction has of its operands.
 struct Matched {
   std::vector<std::uint32_t> operands;
-  std::vector<std::uint32_t> read, written;  ///< registers among them, for the estimate of liveness
+  std::vector<std::uint32_t> read, written;  ///< registers among them: function_code.h
   std::int64_t immediate = 0;
-  std::string label;    ///< of a branch; empty where there is none
-  std::string targets;  ///< of brx.idx
-  int addresses = 0;    ///< among the operands
+  std::string label;  ///< of a branch, or of the targets of brx.idx; empty where there is none
+  int addresses = 0;  ///< among the operands
   std::vector<Addition> additions;
 };
 
+struct KernelParts;
+
 class Matcher {
  public:
-  Matcher(RegisterFile& registers, Scopes& scopes, const ModuleNames& names, const Layout& layout,
-          const std::string& function)
-      : registers_(registers),
-        scopes_(scopes),
-        names_(names),
-        layout_(layout),
-        function_(function) {}
+  /// `function` is the name of the one that is decoded, for errors.
+  Matcher(KernelParts& parts, Scopes& scopes, const std::string& function)
+      : parts_(parts), scopes_(scopes), function_(function) {}
 
   /// As the first of the entries takes them that fits.
   /// \throws ptx::Error where none does, and for names that are not declared.
@@ -53,40 +48,38 @@ class Matcher {
   /// Local variables lie behind the address that this register holds.
   void set_frame(std::uint32_t offset) { frame_ = offset; }
 
-  /// A predicate that is read: its number, with negated_predicate where it is negated.
-  std::uint32_t predicate(const std::string& name, bool negated, ptx::Position position);
+  /// The number of a predicate.
+  std::uint16_t predicate(const std::string& name, ptx::Position position);
 
  private:
-  bool fits(const ptx::Operand& operand, const PatternWord& word);
-  bool fits_register(const ptx::Operand& operand, const PatternWord& word);
-  bool fits_value(const ptx::Operand& operand, int bytes);
-  bool fits_name(const ptx::Operand& operand, int bytes);
-  bool fits_address(const ptx::Operand& operand, int bytes);
-  bool is_predicate(const ptx::Operand& operand);
+  // Each takes an operand where it fits, and adds what it becomes to the end of `to`.
+  bool take(const ptx::Operand& operand, const PatternWord& word, Matched& to);
+  bool take_one(const ptx::Operand& operand, const PatternWord& word, Matched& to);
+  bool take_written(const ptx::Operand& operand, int bytes, Matched& to);
+  bool take_predicate(const ptx::Operand& operand, Matched& to);
+  bool take_value(const ptx::Operand& operand, int bytes, Matched& to);
+  bool take_name(const ptx::Operand& operand, int bytes, Matched& to);
+  bool take_address(const ptx::Operand& operand, int bytes, Matched& to);
+  bool take_parameter(const ptx::Operand& operand, Place::Kind kind, Matched& to);
+
+  /// What a name stands for; nothing for special registers and for what nothing declares.
+  std::optional<Place> find(const ptx::Operand& operand);
   /// Whether the instruction reaches the space of the variable.
   bool reaches(ptx::Space space) const;
-
-  void put(const ptx::Operand& operand, const PatternWord& word, Matched& to);
-  void put_written(const ptx::Operand& operand, int bytes, Matched& to);
-  void put_pair(const ptx::Operand& operand, const PatternWord& word, Matched& to);
-  void put_read(const ptx::Operand& operand, int bytes, Matched& to);
-  void put_address(const ptx::Operand& operand, int bytes, Matched& to);
-
-  std::optional<Place> place(const ptx::Operand& operand);
-  std::uint32_t constant(const ptx::Operand& operand, int bytes);
+  std::uint32_t preset(Preset::Kind kind, int bytes, std::uint64_t value);
+  std::uint64_t value_of(const Special& special) const;
   /// Where the address of a variable in memory, a parameter of the entry or a function is, `bytes`
   /// wide.
   std::uint32_t address_of(const Place& place, int bytes, std::uint64_t added, Matched& to);
   /// Where the sum of a register and a number is, before the instruction.
   std::uint32_t sum_of(std::uint32_t from, int bytes, std::uint64_t added, Matched& to);
 
-  RegisterFile& registers_;
+  KernelParts& parts_;
   Scopes& scopes_;
-  const ModuleNames& names_;
-  const Layout& layout_;
-  const std::string& function_;  ///< the name of the one that is decoded, for errors
+  const std::string& function_;
   std::optional<std::uint32_t> frame_;
   const ptx::Instruction* instruction_ = nullptr;  ///< that is matched
+  const Opcode* entry_ = nullptr;                  ///< with it
   std::string unknown_;                            ///< a name in it that nothing declares
 };
 

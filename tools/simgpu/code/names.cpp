@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstring>
 #include <string>
-#include <variant>
 
 #include "tools/simgpu/code/decode_calls.h"
+#include "tools/simgpu/code/specials.h"
 #include "tools/simgpu/machine/call_stack.h"
 
 namespace simgpu {
@@ -38,31 +38,15 @@ void write_initial(const ptx::Variable& variable, std::uint64_t address, const M
   }
 }
 
-/// Finds the functions that the module names otherwise than to call them.
-class NamedFunctions {
- public:
-  explicit NamedFunctions(ModuleNames& names) : names_(names) {}
-
-  void look_at(const ptx::Variable& variable) {
-    for (const ptx::Initial& each : variable.initial) add(each.symbol);
-  }
-  void look_at(const ptx::Function& function) {
-    for (const ptx::Statement& statement : function.body)
-      if (const auto* made = std::get_if<ptx::Instruction>(&statement); made && !is_call(*made))
-        for (const ptx::Operand& operand : made->operands) add(operand.name);
-  }
-
- private:
-  void add(const std::string& name) {
-    const auto found = names_.functions.find(name);
-    if (found == names_.functions.end() || !found->second->defined || found->second->entry) return;
-    const std::uint64_t address = function_address_step * (names_.callable.size() + 1);
-    if (names_.addresses.emplace(found->first, address).second)
-      names_.callable.push_back(found->second);
-  }
-
-  ModuleNames& names_;
-};
+/// Gives a function that is named otherwise than to call it an address.
+void take_address(const std::string& name, ModuleNames& names) {
+  if (name.starts_with(workspace_prefix)) names.workspace = 0;
+  const auto found = names.functions.find(name);
+  if (found == names.functions.end() || !found->second->defined || found->second->entry) return;
+  const std::uint64_t address = function_address_step * (names.callable.size() + 1);
+  if (names.addresses.emplace(found->first, address).second)
+    names.callable.push_back(found->second);
+}
 
 }  // namespace
 
@@ -80,9 +64,14 @@ ModuleNames names_of(const ptx::Module& module) {
       throw ptx::Error(variable.position, "a second definition of " + variable.name);
     if (known == nullptr || !variable.external) known = &variable;
   }
-  NamedFunctions named(names);
-  for (const ptx::Variable& variable : module.variables) named.look_at(variable);
-  for (const ptx::Function& function : module.functions) named.look_at(function);
+  for (const ptx::Variable& variable : module.variables)
+    for (const ptx::Initial& each : variable.initial) take_address(each.symbol, names);
+  for (const ptx::Function& function : module.functions)
+    function.each_instruction([&names](const ptx::Instruction& made) {
+      if (is_call(made)) return;
+      for (const ptx::Operand& operand : made.operands)
+        operand.each_name([&names](const std::string& name) { take_address(name, names); });
+    });
   return names;
 }
 
@@ -91,6 +80,12 @@ std::map<std::string, GlobalVariable> place_variables(ModuleNames& names,
   // Each takes a page of its own, and one of shadow.
   constexpr std::size_t most = 1 << 16;
   std::map<std::string, GlobalVariable> placed;
+  if (names.workspace) {
+    names.workspace = place("the workspace of cooperative launches", workspace_bytes);
+    if (*names.workspace == 0)
+      throw ptx::Error({1, 1}, "there is no memory for the workspace of cooperative launches");
+    std::memset(reinterpret_cast<std::byte*>(*names.workspace), 0, workspace_bytes);
+  }
   const auto is_placed = [](const ptx::Variable& variable) {
     return !variable.external && variable.space != ptx::Space::shared;
   };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -21,6 +22,8 @@ struct ModuleNames {
   std::vector<const ptx::Function*> callable;
   /// Of global and constant variables that are defined, and of those functions.
   std::unordered_map<std::string_view, std::uint64_t> addresses;
+  /// Of what the blocks of a cooperative launch meet by; no value where nothing reads it.
+  std::optional<std::uint64_t> workspace;
 };
 
 /// The names point into the module.

@@ -4,12 +4,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "tools/simgpu/code/opcode_name.h"
 #include "tools/simgpu/code/pattern.h"
-#include "tools/simgpu/code/plain_name.h"
-#include "tools/simgpu/code/word_order.h"
 #include "tools/simgpu/lanes/families.h"
 #include "tools/simgpu/machine/settings.h"
 
@@ -37,21 +38,31 @@ const std::vector<Family>& families_here() {
   std::abort();
 }
 
-using Table = std::unordered_map<std::string_view, std::vector<Opcode>>;
+class Table {
+ public:
+  Table() {
+    for (const Family& family : families_here())
+      for (const Opcode& each : family.opcodes) {
+        entries_[each.name].push_back(each);
+        // Where the same words make two names, these are one opcode.
+        usual_order_.emplace(order_key(each.name), each.name);
+      }
+  }
 
-WordOrder make_order() {
-  std::vector<std::string_view> names;
-  for (const Family& family : families_here())
-    for (const Opcode& opcode : family.opcodes) names.push_back(opcode.name);
-  return WordOrder(names);
-}
+  std::span<const Opcode> find(std::string_view name) const {
+    auto found = entries_.find(name);
+    if (found == entries_.end())
+      if (const std::optional<std::string> plain = memory_name(name)) found = entries_.find(*plain);
+    if (found != entries_.end()) return found->second;
+    const auto usual = usual_order_.find(order_key(name));
+    if (usual == usual_order_.end()) return {};
+    return entries_.at(usual->second);
+  }
 
-Table make_table() {
-  Table table;
-  for (const Family& family : families_here())
-    for (const Opcode& opcode : family.opcodes) table[opcode.name].push_back(opcode);
-  return table;
-}
+ private:
+  std::unordered_map<std::string_view, std::vector<Opcode>> entries_;
+  std::unordered_map<std::string, std::string_view> usual_order_;
+};
 
 #ifdef SIMGPU_WITH_AVX2
 bool has_avx2() {
@@ -91,20 +102,8 @@ std::vector<HostIsa> host_isas() {
 }
 
 std::span<const Opcode> opcodes(std::string_view name) {
-  static const Table table = make_table();
-  auto found = table.find(name);
-  if (found == table.end())
-    if (const std::optional<std::string> plain = plain_name(name)) found = table.find(*plain);
-  if (found == table.end()) return {};
-  return found->second;
-}
-
-std::optional<std::string> usual_order(std::string_view opcode) {
-  if (std::optional<std::string> memory = usual_order_of_memory(opcode)) return memory;
-  static const WordOrder order = make_order();
-  const std::string_view found = order.find(opcode);
-  if (found.empty()) return std::nullopt;
-  return std::string(found);
+  static const Table table;
+  return table.find(name);
 }
 
 }  // namespace simgpu

@@ -32,9 +32,9 @@
 ///                                      special registers are in registers before a warp starts.
 ///     call.vprintf           d4 s8 s8  a call of a function that the module does not define, by
 ///                                      its name: results, then parameters
-///     ld.param::entry.b32    d4 e      ld.param, by where the parameter is and what is loaded: u32
-///     ld.param::func.s8      d4 f      and f32 are b32, signed types keep their name
-///     st.param::func.b32     f s4      st.param
+///     ld param s8            d4 e      ld.param of an entry, and others of memory: opcode_name.h
+///     ld param v2 b32        d4v2 f    ld.param of a function or call
+///     st param b32           f s4      st.param
 ///     param.copy             f f       from one parameter to another at a call; the immediate is
 ///                                      the number of bytes
 ///

@@ -19,9 +19,19 @@ std::uint32_t RegisterFile::add_slot(std::uint64_t bytes, ptx::Position position
   return static_cast<std::uint32_t>(offset);
 }
 
+Slot RegisterFile::slot_of(const ptx::Variable& variable) {
+  const auto [found, is_new] = slots_.try_emplace(&variable);
+  if (!is_new) return found->second;
+  constexpr std::uint64_t most = 32764;  // as of the parameters of kernels
+  const std::uint64_t bytes = variable.bytes();
+  if (bytes > most || variable.type.name == "pred")
+    throw ptx::Error(variable.position, "a parameter that no function may have");
+  return found->second = {add_slot(bytes, variable.position), static_cast<std::uint32_t>(bytes)};
+}
+
 std::uint32_t RegisterFile::add(int bytes, ptx::Position position) {
   const std::uint32_t offset = add_slot(static_cast<std::uint64_t>(bytes), position);
-  words_[offset] = (bytes + 3) / 4;
+  bytes_[offset] = bytes;
   return offset;
 }
 
@@ -32,13 +42,13 @@ std::uint32_t RegisterFile::add_predicate(ptx::Position position) {
 
 std::uint32_t RegisterFile::sink(ptx::Position position) {
   constexpr std::uint64_t widest = 16;
-  if (sink_ == no_sink) sink_ = add_slot(widest, position);
-  return sink_;
+  if (!sink_) sink_ = add_slot(widest, position);
+  return *sink_;
 }
 
 std::uint32_t RegisterFile::predicate_sink(ptx::Position position) {
-  if (predicate_sink_ == no_sink) predicate_sink_ = add_predicate(position);
-  return predicate_sink_;
+  if (!predicate_sink_) predicate_sink_ = add_predicate(position);
+  return *predicate_sink_;
 }
 
 std::uint32_t RegisterFile::add_preset(Preset preset, ptx::Position position) {
@@ -47,33 +57,15 @@ std::uint32_t RegisterFile::add_preset(Preset preset, ptx::Position position) {
   return preset.offset;
 }
 
-std::uint32_t RegisterFile::find_preset(const Preset& preset, bool dynamic,
-                                        ptx::Position position) {
-  const PresetKey key{preset.kind, preset.bytes, preset.value, dynamic};
-  const auto [found, is_new] = presets_.try_emplace(key, 0);
-  if (is_new) {
-    if (dynamic) dynamic_.push_back(kernel_.presets.size());
-    found->second = add_preset(preset, position);
-  }
+std::uint32_t RegisterFile::preset(const Preset& preset, ptx::Position position) {
+  const auto [found, is_new] = presets_.try_emplace({preset.kind, preset.bytes, preset.value}, 0);
+  if (is_new) found->second = add_preset(preset, position);
   return found->second;
 }
 
-std::uint32_t RegisterFile::preset(const Preset& preset, ptx::Position position) {
-  return find_preset(preset, false, position);
-}
-
-std::uint32_t RegisterFile::dynamic_shared_address(int bytes, std::uint64_t added,
-                                                   ptx::Position position) {
-  return find_preset({Preset::Kind::constant, 0, bytes, added}, true, position);
-}
-
-void RegisterFile::place_dynamic_shared(std::uint32_t offset) {
-  for (const std::size_t which : dynamic_) kernel_.presets[which].value += offset;
-}
-
-int RegisterFile::words(std::uint32_t offset) const {
-  const auto found = words_.find(offset);
-  return found == words_.end() ? 0 : found->second;
+int RegisterFile::bytes(std::uint32_t offset) const {
+  const auto found = bytes_.find(offset);
+  return found == bytes_.end() ? 0 : found->second;
 }
 
 }  // namespace simgpu

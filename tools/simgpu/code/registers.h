@@ -4,14 +4,20 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
-#include <vector>
 
 #include "tools/simgpu/code/instruction.h"
 #include "tools/simgpu/ptx/syntax.h"
 
 namespace simgpu {
+
+/// What a lane keeps for a parameter or result of a function: `bytes` one after the other, lane by
+/// lane. A slot of 4 bytes lies as a register of 4 bytes does.
+struct Slot {
+  std::uint32_t offset = 0, bytes = 0;
+};
 
 /// \throws ptx::Error at the position it is given where a kernel needs more than there may be.
 class RegisterFile {
@@ -22,8 +28,10 @@ class RegisterFile {
 
   /// A register of 1 to 16 bytes a lane.
   std::uint32_t add(int bytes, ptx::Position position);
-  /// Bytes that are no register: what a lane keeps for a parameter of a function.
+  /// Bytes that are no register.
   std::uint32_t add_slot(std::uint64_t bytes, ptx::Position position);
+  /// Those of a parameter or result of a function, made when it is first asked for.
+  Slot slot_of(const ptx::Variable& variable);
   std::uint32_t add_predicate(ptx::Position position);
 
   /// Where what nobody reads is written.
@@ -34,25 +42,16 @@ class RegisterFile {
   std::uint32_t add_preset(Preset preset, ptx::Position position);
   /// The same for the same preset; `offset` of it is not looked at.
   std::uint32_t preset(const Preset& preset, ptx::Position position);
-  /// A constant to which the offset of a launch's own shared memory is added, which is known when
-  /// the whole kernel is.
-  std::uint32_t dynamic_shared_address(int bytes, std::uint64_t added, ptx::Position position);
-  void place_dynamic_shared(std::uint32_t offset);
 
-  /// How many registers of 32 bits a GPU keeps what lies there in; 0 for presets and slots.
-  int words(std::uint32_t offset) const;
+  /// Of the register that lies there; 0 for presets and slots.
+  int bytes(std::uint32_t offset) const;
 
  private:
-  using PresetKey = std::tuple<Preset::Kind, int, std::uint64_t, bool>;
-
-  std::uint32_t find_preset(const Preset& preset, bool dynamic, ptx::Position position);
-
   Kernel& kernel_;
-  std::unordered_map<std::uint32_t, int> words_;
-  std::map<PresetKey, std::uint32_t> presets_;
-  std::vector<std::size_t> dynamic_;  ///< which presets are addresses of dynamic shared memory
-  std::uint32_t sink_ = no_sink, predicate_sink_ = no_sink;
-  static constexpr std::uint32_t no_sink = 0xffff'ffffu;
+  std::unordered_map<std::uint32_t, int> bytes_;
+  std::map<std::tuple<Preset::Kind, int, std::uint64_t>, std::uint32_t> presets_;
+  std::unordered_map<const ptx::Variable*, Slot> slots_;
+  std::optional<std::uint32_t> sink_, predicate_sink_;
 };
 
 }  // namespace simgpu

@@ -4,54 +4,33 @@
 
 namespace simgpu {
 
-Slot Slots::of(const ptx::Variable& variable) {
-  const auto found = slots_.find(&variable);
-  if (found != slots_.end()) return found->second;
-  constexpr std::uint64_t most = 32764;  // as of the parameters of kernels
-  const std::uint64_t bytes = variable.bytes();
-  if (bytes > most || variable.type.name == "pred")
-    throw ptx::Error(variable.position, "a parameter that no function may have");
-  const Slot made{registers_.add_slot(bytes, variable.position), static_cast<std::uint32_t>(bytes)};
-  slots_[&variable] = made;
-  return made;
-}
-
-Scopes::Scopes(RegisterFile& registers, Slots& slots) : registers_(registers), slots_(slots) {
-  scopes_.emplace_back();
-  open_.push_back(0);
-}
-
 void Scopes::open() {
   scopes_.emplace_back();
-  scopes_.back().parent = current();
-  open_.push_back(scopes_.size() - 1);
+  scopes_.back().parent = current_;
+  current_ = scopes_.size() - 1;
 }
 
-void Scopes::close() { open_.pop_back(); }
-
 void Scopes::add(const std::string& name, const Place& place, ptx::Position position) {
-  if (!scopes_[current()].places.emplace(name, place).second)
+  if (!scopes_[current_].places.emplace(name, place).second)
     throw ptx::Error(position, "a second declaration of " + name);
 }
 
 void Scopes::declare(const ptx::Variable& variable) {
-  if (variable.space == ptx::Space::registers && variable.vector != 1)
+  const bool is_register = variable.space == ptx::Space::registers;
+  if (is_register && variable.vector != 1)
     throw ptx::Error(variable.position, "registers that are vectors are not simulated");
-  Place place;
-  place.variable = &variable;
-  if (variable.count > 0) {
-    if (!scopes_[current()].numbered.emplace(variable.name, &variable).second)
-      throw ptx::Error(variable.position, "a second declaration of " + variable.name);
-    return;
-  }
-  if (variable.space != ptx::Space::registers) place.kind = Place::Kind::variable;
   if (variable.space == ptx::Space::parameter) return declare_parameter(variable);
-  add(variable.name, place, variable.position);
+  if (variable.count == 0)
+    add(variable.name,
+        {is_register ? Place::Kind::waiting : Place::Kind::variable, 0, 0, &variable},
+        variable.position);
+  else if (!scopes_[current_].numbered.emplace(variable.name, &variable).second)
+    throw ptx::Error(variable.position, "a second declaration of " + variable.name);
 }
 
 void Scopes::declare_parameter(const ptx::Variable& variable, bool own) {
   const bool is_register = variable.space == ptx::Space::registers;
-  Slot slot = slots_.of(variable);
+  Slot slot = registers_.slot_of(variable);
   if (own) slot.offset = registers_.add_slot(slot.bytes, variable.position);
   held_.push_back(slot);
   add(variable.name,
@@ -67,13 +46,8 @@ void Scopes::declare_entry_parameter(const ptx::Variable& variable, std::uint32_
       variable.position);
 }
 
-void Scopes::declare_label(const ptx::Label& label, std::uint32_t instruction) {
-  if (!scopes_[current()].labels.emplace(label.name, instruction).second)
-    throw ptx::Error(label.position, "a second label " + label.name);
-}
-
-void Scopes::declare_targets(const ptx::BranchTargets& targets) {
-  scopes_[current()].targets.emplace(targets.name, &targets);
+void Scopes::declare(const ptx::Label& label, std::uint32_t instruction) {
+  add(label.name, {Place::Kind::label, instruction, 0, nullptr, &label}, label.position);
 }
 
 /// The place of a name, itself or as one of numbered registers: which becomes one that the scope
@@ -115,29 +89,23 @@ void Scopes::allocate(Place& place, ptx::Position position) {
 }
 
 std::optional<Place> Scopes::find(const std::string& name, ptx::Position position) {
-  for (auto scope = open_.rbegin(); scope != open_.rend(); ++scope)
-    if (Place* place = find_in(scopes_[*scope], name)) {
+  for (std::size_t scope = current_;; scope = scopes_[scope].parent) {
+    if (Place* place = find_in(scopes_[scope], name)) {
       if (place->kind == Place::Kind::waiting) allocate(*place, position);
       return *place;
     }
-  return std::nullopt;
-}
-
-std::optional<std::uint32_t> Scopes::find_label(const std::string& name, std::size_t scope) const {
-  while (true) {
-    const auto found = scopes_[scope].labels.find(name);
-    if (found != scopes_[scope].labels.end()) return found->second;
-    if (scope == scopes_[scope].parent) return std::nullopt;
-    scope = scopes_[scope].parent;
+    if (scope == outermost) return std::nullopt;
   }
 }
 
-const ptx::BranchTargets* Scopes::find_targets(const std::string& name, std::size_t scope) const {
-  while (true) {
-    const auto found = scopes_[scope].targets.find(name);
-    if (found != scopes_[scope].targets.end()) return found->second;
-    if (scope == scopes_[scope].parent) return nullptr;
-    scope = scopes_[scope].parent;
+std::optional<Place> Scopes::find_label(const std::string& name, ptx::Label::Kind kind,
+                                        std::size_t scope) const {
+  for (;; scope = scopes_[scope].parent) {
+    const auto found = scopes_[scope].places.find(name);
+    if (found != scopes_[scope].places.end() && found->second.label != nullptr &&
+        found->second.label->kind == kind)
+      return found->second;
+    if (scope == outermost) return std::nullopt;
   }
 }
 

@@ -1,29 +1,31 @@
 #include "tools/simgpu/code/specials.h"
 
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <span>
+
 namespace simgpu {
 namespace {
 
 using Kind = Preset::Kind;
+using Base = Special::Base;
 
 struct Named {
   std::string_view name;
   Special special;
 };
 
-// Clusters have one block each: PTX ISA 10.13 to 10.20.
-constexpr Named specials[] = {
-    {"%tid.x", {Kind::thread_x}},
-    {"%tid.y", {Kind::thread_y}},
-    {"%tid.z", {Kind::thread_z}},
-    {"%ntid.x", {Kind::block_size_x}},
-    {"%ntid.y", {Kind::block_size_y}},
-    {"%ntid.z", {Kind::block_size_z}},
-    {"%ctaid.x", {Kind::block_x}},
-    {"%ctaid.y", {Kind::block_y}},
-    {"%ctaid.z", {Kind::block_z}},
-    {"%nctaid.x", {Kind::grid_size_x}},
-    {"%nctaid.y", {Kind::grid_size_y}},
-    {"%nctaid.z", {Kind::grid_size_z}},
+/// With .x, .y and .z, whose kinds follow each other. Clusters have one block each: PTX ISA 10.13
+/// to 10.20.
+constexpr Named vectors[] = {
+    {"%tid", {Kind::thread_x}},           {"%ntid", {Kind::block_size_x}},
+    {"%ctaid", {Kind::block_x}},          {"%nctaid", {Kind::grid_size_x}},
+    {"%clusterid", {Kind::block_x}},      {"%nclusterid", {Kind::grid_size_x}},
+    {"%cluster_ctaid", {Kind::constant}}, {"%cluster_nctaid", {Kind::constant, 4, 1}},
+};
+
+constexpr Named singles[] = {
     {"%laneid", {Kind::lane}},
     {"%warpid", {Kind::warp}},
     {"%nwarpid", {Kind::warp_count}},
@@ -38,21 +40,19 @@ constexpr Named specials[] = {
     {"%dynamic_smem_size", {Kind::dynamic_shared_size}},
     {"%total_smem_size", {Kind::total_shared_size}},
     {"%aggr_smem_size", {Kind::total_shared_size}},
+    {"%reserved_smem_offset_begin", {Kind::constant, 4, 0, Base::reserved_shared}},
+    {"%reserved_smem_offset_end",
+     {Kind::constant, 4, reserved_shared_bytes, Base::reserved_shared}},
+    {"%reserved_smem_offset_cap", {Kind::constant, 4, reserved_shared_bytes}},
+    {"%reserved_smem_offset_0", {Kind::constant, 4, 0, Base::reserved_shared}},
+    {"%reserved_smem_offset_1",
+     {Kind::constant, 4, reserved_shared_bytes / 2, Base::reserved_shared}},
     {"%is_explicit_cluster", {Kind::constant, 0}},
-    {"%clusterid.x", {Kind::block_x}},
-    {"%clusterid.y", {Kind::block_y}},
-    {"%clusterid.z", {Kind::block_z}},
-    {"%nclusterid.x", {Kind::grid_size_x}},
-    {"%nclusterid.y", {Kind::grid_size_y}},
-    {"%nclusterid.z", {Kind::grid_size_z}},
-    {"%cluster_ctaid.x", {Kind::constant}},
-    {"%cluster_ctaid.y", {Kind::constant}},
-    {"%cluster_ctaid.z", {Kind::constant}},
-    {"%cluster_nctaid.x", {Kind::constant, 4, 1}},
-    {"%cluster_nctaid.y", {Kind::constant, 4, 1}},
-    {"%cluster_nctaid.z", {Kind::constant, 4, 1}},
     {"%cluster_ctarank", {Kind::constant}},
     {"%cluster_nctarank", {Kind::constant, 4, 1}},
+    // What the driver says to a kernel: <cooperative_groups.h> reads the address of the workspace.
+    {"%envreg1", {Kind::of_cooperative, 4, 0, Base::workspace_high}},
+    {"%envreg2", {Kind::of_cooperative, 4, 0, Base::workspace}},
     {"%current_graph_exec", {Kind::constant, 8}},
     {"WARP_SZ", {Kind::constant, 4, warp_size}},
 };
@@ -60,18 +60,49 @@ constexpr Named specials[] = {
 constexpr std::string_view dynamic_specials[] = {
     "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi"};
 
+const Named* find(std::string_view name, std::span<const Named> among) {
+  const auto found = std::find_if(among.begin(), among.end(),
+                                  [name](const Named& each) { return each.name == name; });
+  return found == among.end() ? nullptr : &*found;
+}
+
+/// Whether it is the prefix, a number below `count`, and the suffix.
+bool is_numbered(std::string_view name, std::string_view prefix, int count,
+                 std::string_view suffix = "") {
+  if (!name.starts_with(prefix)) return false;
+  int number = count;
+  const char* end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + prefix.size(), end, number);
+  return error == std::errc() && number < count && number >= 0 &&
+         std::string_view(stop, end) == suffix;
+}
+
 }  // namespace
 
+bool Special::differs_between_lanes() const {
+  return (kind >= Kind::thread_x && kind <= Kind::thread_z) || kind == Kind::lane ||
+         (kind >= Kind::lanes_equal && kind <= Kind::lanes_greater_equal);
+}
+
 std::optional<Special> find_special(std::string_view name) {
-  for (const Named& each : specials)
-    if (each.name == name) return each.special;
-  return std::nullopt;
+  if (const Named* single = find(name, singles)) return single->special;
+  // Nobody counts what performance monitors would.
+  if (is_numbered(name, "%envreg", 32) || is_numbered(name, "%pm", 8)) return Special{};
+  if (is_numbered(name, "%pm", 8, "_64")) return Special{Kind::constant, 8};
+  if (name.size() < 2 || name[name.size() - 2] != '.') return std::nullopt;
+  const std::size_t axis = std::string_view("xyzw").find(name.back());
+  const Named* vector = find(name.substr(0, name.size() - 2), vectors);
+  if (axis == std::string_view::npos || vector == nullptr) return std::nullopt;
+  if (axis == 3) return Special{};  // always zero
+  Special made = vector->special;
+  if (made.kind != Kind::constant)
+    made.kind = static_cast<Kind>(static_cast<std::size_t>(made.kind) + axis);
+  return made;
 }
 
 bool is_dynamic_special(std::string_view name) {
-  for (const std::string_view each : dynamic_specials)
-    if (each == name) return true;
-  return false;
+  return std::find(std::begin(dynamic_specials), std::end(dynamic_specials), name) !=
+         std::end(dynamic_specials);
 }
 
 }  // namespace simgpu

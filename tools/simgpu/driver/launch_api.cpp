@@ -54,7 +54,7 @@ void check_cooperative(const KernelWork& work) {
                        configuration.grid.count(), most));
 }
 
-void check_attribute(const KernelWork& work, const CUlaunchAttribute& attribute) {
+void take_attribute(KernelWork& work, const CUlaunchAttribute& attribute) {
   const CUlaunchAttributeValue& value = attribute.value;
   switch (attribute.id) {
     // Hints, which change nothing that is computed.
@@ -68,7 +68,8 @@ void check_attribute(const KernelWork& work, const CUlaunchAttribute& attribute)
     // The kernel begins when the one before has ended, which is allowed.
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: return;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-      if (value.cooperative != 0) check_cooperative(work);
+      work.configuration.cooperative = value.cooperative != 0;
+      if (work.configuration.cooperative) check_cooperative(work);
       return;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
       if (std::max({value.clusterDim.x, value.clusterDim.y, value.clusterDim.z}) <= 1) return;
@@ -97,7 +98,7 @@ KernelWork make_kernel_work(const std::shared_ptr<Function>& function,
                        kernel.name, configuration.dynamic_shared_bytes,
                        function->most_dynamic_shared));
   KernelWork work{function, configuration, parameters_of(kernel, each, extra)};
-  for (const CUlaunchAttribute& attribute : attributes) check_attribute(work, attribute);
+  for (const CUlaunchAttribute& attribute : attributes) take_attribute(work, attribute);
   const auto context = function->context ? function->context : current_context();
   work.configuration.stack_bytes = context->limits[CU_LIMIT_STACK_SIZE];
   return work;

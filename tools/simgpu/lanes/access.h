@@ -36,7 +36,7 @@ struct Where {
   constexpr Where plain() const { return {space, is_wide, false, false}; }
   constexpr Where strong() const { return {space, is_wide, true, false}; }
   constexpr Where release() const { return {space, is_wide, true, true}; }
-  /// The space in a name of code/plain_name.h.
+  /// The space in a name of code/opcode_name.h.
   SIMGPU_INLINE constexpr const char* name() const {
     constexpr const char* names[] = {"", " global", " shared", " local"};
     return names[static_cast<int>(space)];
@@ -91,7 +91,10 @@ template <Access kind, int size, int extent>
   if (offset >= region.bytes || region.bytes - offset < extent || address % size != 0) return false;
   u8* states = region.states + offset;
   u8 every = state_allocated | state_initialised;
-  for (int n = 0; n < extent; ++n) every &= states[n];
+  const u8* whole = region.whole_pages;
+  if (whole == nullptr ||
+      (whole[offset >> page_shift] & whole[(offset + extent - 1) >> page_shift]) == 0)
+    for (int n = 0; n < extent; ++n) every &= states[n];
   constexpr u8 needed =
       kind == Access::load ? state_allocated | state_initialised : state_allocated;
   if ((every & needed) != needed) return false;

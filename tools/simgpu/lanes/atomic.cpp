@@ -1,5 +1,5 @@
 // Atomic operations. PTX ISA 9.7.13.5 (atom), 9.7.13.6 (red). Names of opcodes are those of
-// code/plain_name.h. Blocks run on several threads of the host, whose own atomics these are.
+// code/opcode_name.h. Blocks run on several threads of the host, whose own atomics these are.
 #include <type_traits>
 
 #include "tools/simgpu/lanes/access.h"

@@ -25,7 +25,8 @@ void each_integer(Body body) {
 }
 
 /// body<Register>() for each register that holds a T. One of floating point lies in its own, and so
-/// does an integer that becomes or was a bf16; of other integers of 8 bits no register has one byte.
+/// does an integer that becomes or was a bf16; of other integers of 8 bits no register has one
+/// byte.
 template <class T, class Other, class Body>
 void each_register(Body body) {
   if constexpr (!std::is_integral_v<T>) {

@@ -1,7 +1,7 @@
 // Barriers in shared memory: PTX ISA 9.7.13.15 (mbarrier), and the copies in bulk that complete on
 // them: 9.7.9.25.4. An object is a word of 64 bits: whom its phase waits for, how many the next one
 // will, bytes that are on their way, and the parity of the phase. Names of opcodes are those of
-// code/plain_name.h. Clusters have one block.
+// code/opcode_name.h. Clusters have one block.
 #include "tools/simgpu/lanes/access.h"
 #include "tools/simgpu/machine/pending_copies.h"
 

@@ -1,5 +1,5 @@
 // Loads and stores. PTX ISA 9.7.9.8 (ld), 9.7.9.9 (ld.global.nc), 9.7.9.10 (ldu), 9.7.9.12 (st).
-// Names of opcodes are those of code/plain_name.h.
+// Names of opcodes are those of code/opcode_name.h.
 #include "tools/simgpu/lanes/access.h"
 #include "tools/simgpu/lanes/load_types.h"
 

@@ -21,8 +21,10 @@ void discard(Warp& w, const Instruction& i) {
   if (w.block->checks == nullptr) return;
   const ShadowRegion& region = w.block->checks->short_way.global;
   each_active(w, [&](int lane) {
-    if (at[lane] - region.base < region.bytes)
-      std::memset(region.states + (at[lane] - region.base), state_allocated, size);
+    const std::uint64_t offset = at[lane] - region.base;
+    if (offset >= region.bytes) return;
+    std::memset(region.states + offset, state_allocated, size);
+    region.whole_pages[offset >> page_shift] = 0;  // which it lies in, as a multiple of its size
   });
 }
 

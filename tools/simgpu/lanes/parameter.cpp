@@ -81,19 +81,19 @@ void copy_slot(Warp& w, const Instruction& i) {
 template <int count, class T, class R>
 void add_loads(OpcodeTable& table, const char* type) {
   const char* vector = count == 1 ? "" : vector_texts[count];
-  const auto add = [&](const char* where, const char* pattern, Execute all, Execute some) {
-    table.add({"ld.param::", where, when(count > 1, "."), vector, ".", type},
-              {written<R>, vector, pattern}, all, some);
+  const auto add = [&](const char* pattern, Execute all, Execute some) {
+    table.add({"ld param", when(count > 1, " "), vector, " ", type}, {written<R>, vector, pattern},
+              all, some);
   };
-  add("entry", " e", SIMGPU_BOTH(load_entry, count, T, R));
-  add("entry", " m", &load_entry_at<count, T, R>, &load_entry_at<count, T, R>);
-  add("func", " f", &load_slot<count, T, R>, &load_slot<count, T, R>);
+  add(" e", SIMGPU_BOTH(load_entry, count, T, R));
+  add(" m", &load_entry_at<count, T, R>, &load_entry_at<count, T, R>);
+  add(" f", &load_slot<count, T, R>, &load_slot<count, T, R>);
 }
 
 template <int count, class T, class R>
 void add_store(OpcodeTable& table, const char* type) {
   const char* vector = count == 1 ? "" : vector_texts[count];
-  table.add({"st.param::func", when(count > 1, "."), vector, ".", type}, {"f", read<R>, vector},
+  table.add({"st param", when(count > 1, " "), vector, " ", type}, {"f", read<R>, vector},
             &store_slot<count, T, R>);
 }
 

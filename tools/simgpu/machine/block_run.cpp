@@ -23,9 +23,12 @@ std::uint32_t warps_of(const Grid& grid) {
 }
 
 std::uint32_t shared_bytes_of(const Grid& grid) {
-  const std::uint32_t own = grid.kernel->static_shared_bytes;
+  const Kernel& kernel = *grid.kernel;
+  const std::uint32_t own = kernel.reserved_shared_bytes == 0
+                                ? kernel.static_shared_bytes
+                                : kernel.reserved_shared_offset + kernel.reserved_shared_bytes;
   if (grid.dynamic_shared_bytes == 0) return own;
-  return std::max(own, grid.kernel->dynamic_shared_offset + grid.dynamic_shared_bytes);
+  return std::max(own, kernel.dynamic_shared_offset + grid.dynamic_shared_bytes);
 }
 
 }  // namespace
@@ -51,6 +54,8 @@ void BlockRun::begin(std::uint64_t number) {
                   static_cast<std::uint32_t>(number / size.x % size.y),
                   static_cast<std::uint32_t>(number / size.x / size.y)};
   checks_.begin(block_);
+  std::fill_n(block_.shared + grid_.kernel->reserved_shared_offset,
+              grid_.kernel->reserved_shared_bytes, std::byte{0});
   barriers_.fill({});
   existing_ = static_cast<std::uint32_t>(grid_.block_size.count());
   running_ = 0;

@@ -55,6 +55,8 @@ void Bounds::begin(const Block& block) {
   const Grid& grid = *block.grid;
   const std::uint64_t warps = (grid.block_size.count() + warp_size - 1) / warp_size;
   std::fill(shared_states_.begin(), shared_states_.end(), state_allocated);
+  std::fill_n(shared_states_.data() + grid.kernel->reserved_shared_offset,
+              grid.kernel->reserved_shared_bytes, state_allocated | state_initialised);
   local_states_.assign(grid.kernel->local_bytes * warps * warp_size, state_allocated);
   shared_ = {reinterpret_cast<std::uint64_t>(block.shared), block.shared_bytes};
   local_ = {reinterpret_cast<std::uint64_t>(block.local), local_states_.size()};

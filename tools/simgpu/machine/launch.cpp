@@ -177,6 +177,7 @@ std::optional<FaultReport> launch(const Kernel& kernel, const LaunchConfiguratio
   grid.parameters = parameters.data();
   grid.memory = &memory;
   grid.id = ++launches;
+  grid.cooperative = configuration.cooperative;
   return GridRun(grid, configuration.budget, profile).run(counts);
 }
 

@@ -20,6 +20,7 @@ struct LaunchConfiguration {
   std::uint32_t dynamic_shared_bytes = 0;
   std::int64_t budget = 0;  ///< instructions of warps that it may run; 0: what SIMGPU_BUDGET says
   std::size_t stack_bytes = 64 << 10;  ///< of a thread, for functions that call themselves
+  bool cooperative = false;
 };
 
 /// What a launch did.

@@ -74,6 +74,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes)
       range_(2 * bytes + most_gaps),
       pages_(range_ + alignment),
       states_(range_),
+      whole_pages_((range_ >> page_shift) + 1),
       race_shadow_(range_),
       book_(std::make_unique<Book>()) {
   base_ = rounded_up(reinterpret_cast<std::uint64_t>(pages_.data()));
@@ -99,7 +100,7 @@ std::optional<std::uint64_t> DeviceMemory::allocate(std::size_t bytes, const std
   made.number = ++book_->count;
   book_->next = rounded_up(*address + bytes + gap);
   book_->in_use += bytes;
-  std::memset(shadow(*address), state_allocated, bytes);
+  set_states(*address, bytes, state_allocated);
   return address;
 }
 
@@ -113,7 +114,7 @@ bool DeviceMemory::free(std::uint64_t address, const std::string& freer) {
   gone.freer = freer;
   book_->live.erase(found);
   book_->in_use -= gone.bytes;
-  std::memset(shadow(address), 0, gone.bytes);
+  set_states(address, gone.bytes, 0);
   const std::uint64_t page_start = reinterpret_cast<std::uint64_t>(pages_.data());
   pages_.release(address - page_start, gone.bytes);
   states_.release(address - base_, gone.bytes);
@@ -157,6 +158,7 @@ ShadowRegion DeviceMemory::region() const {
   region.base = base_;
   region.bytes = range_;
   region.states = shadow(base_);
+  region.whole_pages = reinterpret_cast<std::uint8_t*>(whole_pages_.data());
   return region;
 }
 
@@ -166,12 +168,30 @@ bool DeviceMemory::is_allocated(std::uint64_t address, std::size_t bytes) const 
   return found != nullptr && bytes <= end_of(*found) - address;
 }
 
+void DeviceMemory::set_states(std::uint64_t address, std::size_t bytes, std::uint8_t state) {
+  std::memset(shadow(address), state, bytes);
+  set_whole(address, bytes, (state & state_initialised) != 0);
+}
+
+/// Pages that the range is in with all their bytes become whole; those with any are no more.
+void DeviceMemory::set_whole(std::uint64_t address, std::size_t bytes, bool is_whole) {
+  constexpr std::uint64_t page = std::uint64_t{1} << page_shift;
+  const std::uint64_t begin = address - base_, end = begin + bytes;
+  const std::uint64_t first = is_whole ? (begin + page - 1) / page : begin / page;
+  const std::uint64_t last = is_whole ? end / page : (end + page - 1) / page;
+  if (first < last) std::memset(whole_pages_.data() + first, is_whole ? 1 : 0, last - first);
+}
+
 void DeviceMemory::set_initialised(std::uint64_t address, std::size_t bytes) {
-  std::memset(shadow(address), state_allocated | state_initialised, bytes);
+  set_states(address, bytes, state_allocated | state_initialised);
 }
 
 void DeviceMemory::copy_shadow(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
   std::memmove(shadow(to), shadow(from), bytes);
+  const std::uint8_t* states = shadow(to);
+  set_whole(to, bytes, std::all_of(states, states + bytes, [](std::uint8_t state) {
+              return state == (state_allocated | state_initialised);
+            }));
 }
 
 void HostMemory::open(const HostWindow& window) {

@@ -3,9 +3,9 @@
 /// apart. A device pointer is a host address, so that generic addresses need no translation.
 ///
 /// Beside it lies one byte of shadow for each byte: whether it is allocated, and whether anybody
-/// has written it. Freed memory is not given out again before the range has gone round, so that the
-/// use of a freed pointer is found. Memory of the host that kernels may reach has windows beside
-/// it.
+/// has written it; and one for each page of which the host has written all. Freed memory is not
+/// given out again before the range has gone round, so that the use of a freed pointer is found.
+/// Memory of the host that kernels may reach has windows beside it.
 #pragma once
 
 #include <cstddef>
@@ -101,13 +101,15 @@ class DeviceMemory {
   void copy_shadow(std::uint64_t to, std::uint64_t from, std::size_t bytes);
 
  private:
+  void set_states(std::uint64_t address, std::size_t bytes, std::uint8_t state);
+  void set_whole(std::uint64_t address, std::size_t bytes, bool is_whole);
   /// Behind a gap, as what runs over the start of an allocation is not outside of all memory.
   std::uint64_t first_address() const;
 
   struct Book;  // of allocations, under a lock
   std::uint64_t base_ = 0;
   std::size_t capacity_ = 0, range_ = 0;
-  Pages pages_, states_;
+  Pages pages_, states_, whole_pages_;
   RaceShadow race_shadow_;
   HostMemory host_;
   std::unique_ptr<Book> book_;

@@ -9,12 +9,15 @@
 namespace simgpu {
 
 void PendingCopies::clear() {
+  if (is_clear_) return;
+  is_clear_ = true;
   copies_.clear();
   groups_.fill(0);
 }
 
 void PendingCopies::add(const Warp& warp, int lane, std::uint64_t to, const std::byte* data,
                         int bytes) {
+  is_clear_ = false;
   Copy& copy = copies_.emplace_back();
   copy.to = to;
   copy.group = groups_[static_cast<std::size_t>(lane)];
@@ -25,6 +28,7 @@ void PendingCopies::add(const Warp& warp, int lane, std::uint64_t to, const std:
 }
 
 void PendingCopies::commit(std::uint32_t lanes) {
+  is_clear_ = false;
   for (; lanes != 0; lanes &= lanes - 1)
     ++groups_[static_cast<std::size_t>(std::countr_zero(lanes))];
 }

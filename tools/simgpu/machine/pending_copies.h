@@ -40,6 +40,7 @@ class PendingCopies {
 
   std::vector<Copy> copies_;                       // in the order they began
   std::array<std::uint64_t, warp_size> groups_{};  // that each lane has made
+  bool is_clear_ = true;
 };
 
 }  // namespace simgpu

@@ -2,15 +2,24 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace simgpu {
 namespace {
 
 constexpr int unwritten = 0xa5;
 
-void put(std::byte* registers, const Preset& preset, int lane, std::uint64_t value) {
-  const auto bytes = static_cast<std::size_t>(preset.bytes);
-  std::memcpy(registers + preset.offset + static_cast<std::size_t>(lane) * bytes, &value, bytes);
+/// Puts value(lane) into each lane of its register.
+template <class Value>
+void put(std::byte* registers, const Preset& preset, Value value) {
+  const auto fill = [&](auto* to) {
+    for (int lane = 0; lane < warp_size; ++lane)
+      to[lane] = static_cast<std::remove_reference_t<decltype(*to)>>(value(lane));
+  };
+  std::byte* const at = registers + preset.offset;
+  if (preset.bytes == 2) fill(reinterpret_cast<std::uint16_t*>(at));
+  else if (preset.bytes == 4) fill(reinterpret_cast<std::uint32_t*>(at));
+  else fill(reinterpret_cast<std::uint64_t*>(at));
 }
 
 bool is_of_warp(Preset::Kind kind) {
@@ -31,17 +40,14 @@ WarpImage::WarpImage(const Grid& grid, const Profile& profile)
   for (const Preset& preset : grid.kernel->presets) {
     if (is_of_warp(preset.kind)) by_warp_.push_back(preset);
     else if (is_of_block(preset.kind)) by_block_.push_back(preset);
-    else
-      for (int lane = 0; lane < warp_size; ++lane)
-        put(bytes_.data(), preset, lane, value(preset, Warp(), lane));
+    else put(bytes_.data(), preset, [&](int lane) { return value(preset, Warp(), lane); });
   }
 }
 
 std::vector<std::byte> WarpImage::of_warp(const Warp& warp) const {
   std::vector<std::byte> image = bytes_;
   for (const Preset& preset : by_warp_)
-    for (int lane = 0; lane < warp_size; ++lane)
-      put(image.data(), preset, lane, value(preset, warp, lane));
+    put(image.data(), preset, [&](int lane) { return value(preset, warp, lane); });
   return image;
 }
 
@@ -49,7 +55,7 @@ void WarpImage::fill(Warp& warp, const std::vector<std::byte>& of_warp) const {
   std::copy(of_warp.begin(), of_warp.end(), warp.registers);
   for (const Preset& preset : by_block_) {
     const std::uint64_t of_all = value(preset, warp, 0);
-    for (int lane = 0; lane < warp_size; ++lane) put(warp.registers, preset, lane, of_all);
+    put(warp.registers, preset, [of_all](int) { return of_all; });
   }
 }
 
@@ -86,6 +92,7 @@ std::uint64_t WarpImage::value(const Preset& preset, const Warp& warp, int lane)
     case Kind::dynamic_shared_size: return grid_.dynamic_shared_bytes;
     case Kind::total_shared_size:
       return grid_.kernel->static_shared_bytes + grid_.dynamic_shared_bytes;
+    case Kind::of_cooperative: return grid_.cooperative ? preset.value : 0;
     case Kind::local_address:
       return reinterpret_cast<std::uint64_t>(warp.block->local) +
              thread * grid_.kernel->local_bytes + preset.value;

@@ -29,7 +29,7 @@ inline constexpr int cell_bytes_shift = 32, cell_interval_shift = 36, mark_bits 
 inline constexpr std::uint32_t whole_cell = 15, mark_mask = 0xffff;
 /// Of interval numbers: those beyond are not given out.
 inline constexpr std::uint32_t interval_limit = 1u << (64 - cell_interval_shift);
-/// Of pages, which know what kinds of access were in them.
+/// Of pages, which know what is the same of all that is in them.
 inline constexpr int page_shift = 12;
 
 /// Of marks: who is a lane, or one of these, and the rest of the bits is the time, from 1 on.
@@ -56,9 +56,10 @@ struct PageCells {
 struct ShadowRegion {
   std::uint64_t base = 0, bytes = 0;  ///< host addresses
   std::uint8_t* states = nullptr;
-  Cell* writes = nullptr;      ///< the last writes
-  Cell* reads = nullptr;       ///< the last reads ...
-  Cell* more_reads = nullptr;  ///< ... and those of another warp
+  std::uint8_t* whole_pages = nullptr;  ///< not 0 where all bytes of a page are initialised
+  Cell* writes = nullptr;               ///< the last writes
+  Cell* reads = nullptr;                ///< the last reads ...
+  Cell* more_reads = nullptr;           ///< ... and those of another warp
   StrongCells* strong = nullptr;
   PageCells* pages = nullptr;
   Cell before = 0;  ///< a cell below is of an earlier launch or block

@@ -31,7 +31,8 @@ struct Grid {
   std::size_t stack_bytes = 0;  ///< of a thread: see call_stack.h
   const std::byte* parameters = nullptr;
   DeviceMemory* memory = nullptr;
-  std::uint64_t id = 0;  ///< of the launch, from 1
+  std::uint64_t id = 0;      ///< of the launch, from 1
+  bool cooperative = false;  ///< blocks may wait for each other: %envreg1 and 2 hold an address
 };
 
 struct Block {

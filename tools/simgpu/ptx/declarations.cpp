@@ -1,7 +1,7 @@
-#include "tools/simgpu/ptx/declarations.h"
-
 #include <optional>
 #include <utility>
+
+#include "tools/simgpu/ptx/parser.h"
 
 namespace simgpu::ptx {
 namespace {
@@ -10,19 +10,15 @@ constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;
 constexpr std::uint64_t most_registers = 1 << 20;
 constexpr std::size_t most_dimensions = 16;
 
-struct NamedSpace {
-  std::string_view name;
-  Space space;
-};
-constexpr NamedSpace spaces[] = {
+constexpr std::pair<std::string_view, Space> spaces[] = {
     {".reg", Space::registers},      {".param", Space::parameter}, {".const", Space::constant},
     {".global", Space::global},      {".local", Space::local},     {".shared", Space::shared},
     {".shared::cta", Space::shared},
 };
 
 std::optional<Space> find_space(const Token& token) {
-  for (const NamedSpace& each : spaces)
-    if (token.is(each.name)) return each.space;
+  for (const auto& [name, space] : spaces)
+    if (token.is(name)) return space;
   return std::nullopt;
 }
 
@@ -49,24 +45,21 @@ Type parse_type(Words& words) {
 }
 
 int parse_alignment(Words& words) {
-  const Position position = words.next().position;
+  const Position position = words.position();
   const std::uint64_t alignment = words.expect_integer("an alignment", 1 << 16);
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
     throw Error(position, "an alignment that is no power of two");
   return static_cast<int>(alignment);
 }
 
-/// PTX ISA 5.4.8: .attribute(.managed) and .unified name memory that host and device share.
-[[noreturn]] void refuse_attribute(const Words& words) {
-  throw Error(words.next().position,
-              "attributes of variables (.managed, .unified) are not simulated");
-}
-
 /// What stands before the name: alignment, vector, type, and what a pointer points to.
 void parse_qualifiers(Words& words, Variable& variable) {
   bool typed = false;
   while (words.next().kind == TokenKind::directive) {
-    if (words.next().is(".attribute")) refuse_attribute(words);
+    // PTX ISA 5.4.8: .attribute(.managed) and .unified name memory that host and device share.
+    if (words.next().is(".attribute"))
+      throw Error(words.position(),
+                  "attributes of variables (.managed, .unified) are not simulated");
     if (words.accept(".align")) variable.alignment = parse_alignment(words);
     else if (words.accept(".v2")) variable.vector = 2;
     else if (words.accept(".v4")) variable.vector = 4;
@@ -90,7 +83,7 @@ void parse_extents(Words& words, Variable& variable, std::vector<std::uint64_t>&
       variable.open = true;
       continue;
     }
-    const Position position = words.next().position;
+    const Position position = words.position();
     extents.push_back(words.expect_integer("an extent", most_bytes));
     words.expect(']');
     if (extents.size() > most_dimensions) throw Error(position, "too many dimensions");
@@ -104,7 +97,7 @@ void parse_extents(Words& words, Variable& variable, std::vector<std::uint64_t>&
 
 /// `name`, `name<5>`, `name[3][4]`.
 void parse_declarator(Words& words, Variable& variable, std::vector<std::uint64_t>& extents) {
-  variable.position = words.next().position;
+  variable.position = words.position();
   variable.name = words.expect_name("a variable");
   if (variable.space == Space::registers && words.accept('<')) {
     variable.count =

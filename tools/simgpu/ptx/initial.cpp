@@ -3,25 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "tools/simgpu/ptx/declarations.h"
+#include "tools/simgpu/ptx/parser.h"
 
 namespace simgpu::ptx {
 namespace {
-
-bool is_real(const Variable& variable) {
-  return variable.type.name == "f32" || variable.type.name == "f64";
-}
-
-std::uint64_t real_bits(const Token& token, const Variable& variable, bool negative) {
-  double value = token.kind == TokenKind::single
-                     ? std::bit_cast<float>(static_cast<std::uint32_t>(token.bits))
-                     : std::bit_cast<double>(token.bits);
-  if (negative) value = -value;
-  if (variable.type.bits == 64) return std::bit_cast<std::uint64_t>(value);
-  // A float keeps its bits: as a double and back, a NaN might lose some.
-  if (token.kind == TokenKind::single) return negative ? token.bits ^ 0x8000'0000u : token.bits;
-  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-}
 
 class InitialParser {
  public:
@@ -46,7 +31,7 @@ class InitialParser {
   }
 
   void braces(std::size_t depth) {
-    const Position position = words_.next().position;
+    const Position position = words_.position();
     words_.expect('{');
     do {
       if (!words_.next().is('{')) {
@@ -55,7 +40,7 @@ class InitialParser {
       }
       if (depth + 1 >= dimensions_.size()) words_.refuse("a number");
       const std::size_t before = made_.size();
-      const Position inner = words_.next().position;
+      const Position inner = words_.position();
       braces(depth + 1);
       // Elements that are left out within are zero: here they would have to be put in.
       if (words_.next().is(',') && made_.size() - before != elements_within(depth))
@@ -75,17 +60,11 @@ class InitialParser {
   }
 
   Initial element() {
-    const Token& next = words_.next();
-    if (next.kind == TokenKind::name) return symbol();
-    bool negative = false;
-    if (is_real(variable_) && words_.accept('-')) negative = true;
-    if (next.kind == TokenKind::single || next.kind == TokenKind::real) {
-      if (!is_real(variable_)) words_.refuse("an integer");
-      return {real_bits(words_.take(), variable_, negative), {}, false};
-    }
-    if (is_real(variable_)) return {integer_as_real(negative), {}, false};
+    if (words_.next().kind == TokenKind::name) return symbol();
+    if (variable_.type.name == "f32" || variable_.type.name == "f64") return {real_bits(), {}};
+    if (words_.next().is_real()) words_.refuse("an integer");
     const std::uint64_t bits = words_.expect_signed("a number");
-    if (!words_.accept('(')) return {bits, {}, false};
+    if (!words_.accept('(')) return {bits, {}};
     Initial masked = symbol();
     words_.expect(')');
     if (bits == 0) words_.refuse("a mask that is not zero");
@@ -93,12 +72,20 @@ class InitialParser {
     return masked;
   }
 
-  std::uint64_t integer_as_real(bool negative) {
-    const std::uint64_t bits = words_.expect_integer("a number", UINT64_MAX);
-    const auto magnitude = static_cast<double>(bits);
-    const double value = negative ? -magnitude : magnitude;
-    if (variable_.type.bits == 64) return std::bit_cast<std::uint64_t>(value);
-    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  std::uint64_t real_bits() {
+    const bool negative = words_.accept('-'), narrow = variable_.type.bits == 32;
+    const TokenKind kind = words_.next().kind;
+    const std::uint64_t bits = words_.next().is_real()
+                                   ? words_.take().bits
+                                   : words_.expect_integer("a number", UINT64_MAX);
+    // A float keeps its bits: as a double and back, a NaN might lose some.
+    if (kind == TokenKind::single && narrow) return negative ? bits ^ 0x8000'0000u : bits;
+    double value = static_cast<double>(bits);
+    if (kind == TokenKind::single) value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    if (kind == TokenKind::real) value = std::bit_cast<double>(bits);
+    if (negative) value = -value;
+    return narrow ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
+                  : std::bit_cast<std::uint64_t>(value);
   }
 
   /// `name`, `name + 4`, `generic(name) + 4`.

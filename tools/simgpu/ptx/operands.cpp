@@ -1,8 +1,7 @@
-#include "tools/simgpu/ptx/operands.h"
-
-#include <bit>
 #include <string>
 #include <utility>
+
+#include "tools/simgpu/ptx/parser.h"
 
 namespace simgpu::ptx {
 namespace {
@@ -15,21 +14,20 @@ Operand at(OperandKind kind, Position position) {
 }
 
 bool begins_number(const Token& token) {
-  return token.kind == TokenKind::integer || token.is('-') || token.is('+') || token.is('~');
+  return token.kind == TokenKind::integer || token.is_real() || token.is('-') || token.is('+') ||
+         token.is('~');
 }
 
 Operand parse_number(Words& words) {
-  const Position position = words.next().position;
+  Operand made = at(OperandKind::integer, words.position());
   const bool negative = words.accept('-');
-  const TokenKind kind = words.next().kind;
-  if (kind == TokenKind::single || kind == TokenKind::real) {
-    const bool single = kind == TokenKind::single;
-    Operand made = at(single ? OperandKind::single : OperandKind::real, position);
+  if (words.next().is_real()) {
+    const bool single = words.next().kind == TokenKind::single;
+    made.kind = single ? OperandKind::single : OperandKind::real;
     const std::uint64_t sign_bit = std::uint64_t{1} << (single ? 31 : 63);
     made.bits = words.take().bits ^ (negative ? sign_bit : 0);
     return made;
   }
-  Operand made = at(OperandKind::integer, position);
   made.bits = words.expect_signed("a number");
   if (negative) made.bits = 0 - made.bits;
   return made;
@@ -37,10 +35,9 @@ Operand parse_number(Words& words) {
 
 /// `name`, `!name`, `_`, `name + 4`.
 Operand parse_name(Words& words) {
-  Operand made = at(OperandKind::name, words.next().position);
+  Operand made = at(OperandKind::name, words.position());
   made.negated = words.accept('!');
-  if (words.next().kind != TokenKind::name) words.refuse("an operand");
-  made.name = std::string(words.take().text);
+  made.name = std::string(words.expect(TokenKind::name, "an operand").text);
   if (made.name == "_") {
     if (made.negated) throw Error(made.position, "!_");
     made.kind = OperandKind::sink;
@@ -53,27 +50,20 @@ Operand parse_name(Words& words) {
 }
 
 Operand parse_simple(Words& words) {
-  const Token& next = words.next();
-  if (begins_number(next) || next.kind == TokenKind::single || next.kind == TokenKind::real)
-    return parse_number(words);
-  return parse_name(words);
+  return begins_number(words.next()) ? parse_number(words) : parse_name(words);
 }
 
-/// What lists and vectors hold.
-void parse_parts(Words& words, Operand& whole, char close) {
+/// A list or vector, with what opens and closes it.
+Operand parse_group(Words& words, OperandKind kind, char close) {
   // An instruction has no longer one: wgmma takes 128 registers, a call its parameters.
   constexpr std::size_t most = 1024;
-  if (words.accept(close)) return;
+  Operand made = at(kind, words.take().position);
+  if (words.accept(close)) return made;
   do {
-    if (whole.parts.size() == most) throw Error(words.next().position, "too many operands");
-    whole.parts.push_back(parse_simple(words));
+    if (made.parts.size() == most) throw Error(words.position(), "too many operands");
+    made.parts.push_back(parse_simple(words));
   } while (words.accept(','));
   words.expect(close);
-}
-
-Operand parse_group(Words& words, OperandKind kind, char close) {
-  Operand made = at(kind, words.take().position);
-  parse_parts(words, made, close);
   return made;
 }
 

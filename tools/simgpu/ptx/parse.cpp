@@ -3,8 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "tools/simgpu/ptx/declarations.h"
-#include "tools/simgpu/ptx/statements.h"
+#include "tools/simgpu/ptx/parser.h"
 
 namespace simgpu::ptx {
 namespace {
@@ -23,15 +22,14 @@ class ModuleParser {
  private:
   void version() {
     if (!words_.accept(".version")) words_.refuse(".version");
-    if (words_.next().kind != TokenKind::real) words_.refuse("a version");
-    module_.version = std::string(words_.take().text);
+    module_.version = std::string(words_.expect(TokenKind::real, "a version").text);
   }
 
   void target() {
     if (!words_.accept(".target")) words_.refuse(".target");
     module_.target = words_.expect_name("an architecture");
     while (words_.accept(',')) {
-      const Position position = words_.next().position;
+      const Position position = words_.position();
       const std::string option = words_.expect_name("an option");
       if (option == "texmode_unified" || option == "texmode_independent" || option == "debug")
         continue;
@@ -40,7 +38,7 @@ class ModuleParser {
   }
 
   void address_size() {
-    const Position position = words_.next().position;
+    const Position position = words_.position();
     if (words_.expect_integer("a number of bits", UINT64_MAX) != 64)
       throw Error(position, "addresses have 64 bits here");
   }
@@ -78,17 +76,17 @@ class ModuleParser {
   }
 
   void file() {
-    const Position position = words_.next().position;
+    const Position position = words_.position();
     const auto number = static_cast<int>(words_.expect_integer("the number of a file", most_files));
-    if (words_.next().kind != TokenKind::string) words_.refuse("a string");
-    if (!module_.files.emplace(number, words_.take().text).second)
+    const Token name = words_.expect(TokenKind::string, "a string");
+    if (!module_.files.emplace(number, name.text).second)
       throw Error(position, "a second file of this number");
     while (words_.accept(',')) words_.expect_integer("a time or size", UINT64_MAX);
   }
 
   /// DWARF: nothing reads it here.
   void skip_section() {
-    if (words_.next().kind != TokenKind::directive) words_.refuse("the name of a section");
+    words_.expect(TokenKind::directive, "the name of a section");
     while (words_.next().kind == TokenKind::directive || words_.next().kind == TokenKind::name)
       words_.take();
     if (words_.accept(',')) words_.take();
@@ -106,15 +104,14 @@ class ModuleParser {
     words_.expect('@');
     words_.expect('@');
     if (words_.next().text != "DWARF") words_.refuse("DWARF");
-    const int line = words_.next().position.line;
-    while (words_.next().position.line == line && words_.next().kind != TokenKind::end)
-      words_.take();
+    const int line = words_.position().line;
+    while (words_.position().line == line && words_.next().kind != TokenKind::end) words_.take();
   }
 
   void function(bool entry) {
     Function made;
     made.entry = entry;
-    made.position = words_.next().position;
+    made.position = words_.position();
     if (!entry && words_.next().is('(')) made.results = parse_parameters(words_);
     made.name = words_.expect_name("a function");
     if (words_.next().is('(')) made.parameters = parse_parameters(words_);

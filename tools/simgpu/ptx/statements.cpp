@@ -1,10 +1,7 @@
-#include "tools/simgpu/ptx/statements.h"
-
 #include <string>
 #include <utility>
 
-#include "tools/simgpu/ptx/declarations.h"
-#include "tools/simgpu/ptx/operands.h"
+#include "tools/simgpu/ptx/parser.h"
 
 namespace simgpu::ptx {
 namespace {
@@ -14,7 +11,6 @@ constexpr int most_depth = 256;
 
 Guard parse_guard(Words& words) {
   Guard guard;
-  words.expect('@');
   guard.negated = words.accept('!');
   guard.name = words.expect_name("a predicate");
   return guard;
@@ -22,97 +18,75 @@ Guard parse_guard(Words& words) {
 
 /// `first` is the opcode's first word, `words` stands behind it.
 Instruction parse_instruction(Words& words, const Token& first, std::optional<Guard> guard) {
-  Instruction made;
-  made.position = first.position;
-  made.guard = std::move(guard);
-  made.opcode = std::string(first.text);
+  Instruction made{first.position, std::move(guard), std::string(first.text), {}};
   // Parts may stand apart: `mma.sync.aligned .row`.
   while (words.next().kind == TokenKind::directive) made.opcode += words.take().text;
   if (words.accept(';')) return made;
   do {
-    if (made.operands.size() == most_operands)
-      throw Error(words.next().position, "too many operands");
+    if (made.operands.size() == most_operands) throw Error(words.position(), "too many operands");
     made.operands.push_back(parse_operand(words));
   } while (words.accept(','));
   words.expect(';');
   return made;
 }
 
-/// PTX ISA 11.5.1 and 11.4: what may follow a label.
-Statement parse_labelled(Words& words, const Token& name) {
+/// PTX ISA 11.3: a label, which a directive may follow that it names.
+Label parse_label(Words& words, const Token& name) {
   if (name.text.find_first_of(".:") != std::string_view::npos)
     throw Error(name.position, "a label with dots");
+  Label made{name.position, std::string(name.text), Label::Kind::code, {}};
   if (words.accept(".branchtargets")) {
-    BranchTargets made{std::string(name.text), {}};
+    made.kind = Label::Kind::targets;
     do made.targets.push_back(words.expect_name("a label"));
     while (words.accept(','));
     words.expect(';');
-    return made;
-  }
-  if (words.next().is(".callprototype") || words.next().is(".calltargets")) {
-    while (!words.next().is(';')) {
+  } else if (words.next().is(".callprototype") || words.next().is(".calltargets")) {
+    made.kind = Label::Kind::prototype;
+    while (!words.accept(';')) {
       if (words.next().kind == TokenKind::end) words.refuse("';'");
       words.take();
     }
-    words.take();
-    return CallPrototype{std::string(name.text)};
   }
-  return Label{name.position, std::string(name.text)};
+  return made;
 }
 
-class BodyParser {
- public:
-  BodyParser(Words& words, std::size_t most) : words_(words), most_(most) {}
-
-  std::vector<Statement> parse() {
-    words_.expect('{');
-    for (int depth = 1; depth > 0;) {
-      const Position position = words_.next().position;
-      if (body_.size() >= most_) throw Error(position, "the functions of the module are too long");
-      if (words_.accept('{')) {
-        if (++depth > most_depth) throw Error(position, "scopes too deep in one another");
-        body_.emplace_back(ScopeBegin{});
-      } else if (words_.accept('}')) {
-        if (--depth > 0) body_.emplace_back(ScopeEnd{position});
-      } else statement();
+void parse_directive(Words& words, std::vector<Statement>& body) {
+  if (words.accept(".loc")) body.emplace_back(parse_location(words));
+  else if (words.accept(".pragma")) skip_pragma(words);
+  else if (!begins_declaration(words)) words.refuse("an instruction or '}'");
+  else
+    for (Variable& each : parse_declaration(words, false)) {
+      if (each.space == Space::global || each.space == Space::constant)
+        throw Error(each.position, "global and constant variables stand outside of functions");
+      body.emplace_back(std::move(each));
     }
-    return std::move(body_);
-  }
+}
 
- private:
-  void statement() {
-    const Token& next = words_.next();
-    if (next.kind == TokenKind::directive) return directive();
-    std::optional<Guard> guard;
-    if (next.is('@')) guard = parse_guard(words_);
-    if (words_.next().kind != TokenKind::name) words_.refuse("an instruction or '}'");
-    const Token name = words_.take();
-    if (guard || !words_.accept(':'))
-      body_.emplace_back(parse_instruction(words_, name, std::move(guard)));
-    else body_.push_back(parse_labelled(words_, name));
-  }
-
-  void directive() {
-    if (begins_declaration(words_)) {
-      for (Variable& each : parse_declaration(words_, false)) {
-        if (each.space == Space::global || each.space == Space::constant)
-          throw Error(each.position, "global and constant variables stand outside of functions");
-        body_.emplace_back(std::move(each));
-      }
-    } else if (words_.accept(".loc")) body_.emplace_back(parse_location(words_));
-    else if (words_.accept(".pragma")) skip_pragma(words_);
-    else words_.refuse("an instruction or '}'");
-  }
-
-  Words& words_;
-  const std::size_t most_;
-  std::vector<Statement> body_;
-};
+Statement parse_statement(Words& words) {
+  std::optional<Guard> guard;
+  if (words.accept('@')) guard = parse_guard(words);
+  const Token name = words.expect(TokenKind::name, "an instruction or '}'");
+  if (!guard && words.accept(':')) return parse_label(words, name);
+  return parse_instruction(words, name, std::move(guard));
+}
 
 }  // namespace
 
 std::vector<Statement> parse_body(Words& words, std::size_t most) {
-  return BodyParser(words, most).parse();
+  std::vector<Statement> body;
+  words.expect('{');
+  for (int depth = 1; depth > 0;) {
+    const Position position = words.position();
+    if (body.size() >= most) throw Error(position, "the functions of the module are too long");
+    if (words.accept('{')) {
+      if (++depth > most_depth) throw Error(position, "scopes too deep in one another");
+      body.emplace_back(ScopeBegin{});
+    } else if (words.accept('}')) {
+      if (--depth > 0) body.emplace_back(ScopeEnd{position});
+    } else if (words.next().kind == TokenKind::directive) parse_directive(words, body);
+    else body.push_back(parse_statement(words));
+  }
+  return body;
 }
 
 /// PTX ISA 11.5.3: file line column, and for inlined code the function and the place of the call.
@@ -138,10 +112,8 @@ Location parse_location(Words& words) {
 }
 
 void skip_pragma(Words& words) {
-  do {
-    if (words.next().kind != TokenKind::string) words.refuse("a string");
-    words.take();
-  } while (words.accept(','));
+  do words.expect(TokenKind::string, "a string");
+  while (words.accept(','));
   words.expect(';');
 }
 

@@ -90,6 +90,13 @@ struct Operand {
   std::uint64_t bits = 0;
   bool negated = false;  ///< !name
   std::vector<Operand> parts;
+
+  /// Calls visit(name) for each name in it.
+  template <class Visit>
+  void each_name(Visit visit) const {
+    if (kind == OperandKind::name) visit(name);
+    for (const Operand& part : parts) part.each_name(visit);
+  }
 };
 
 struct Guard {
@@ -105,17 +112,15 @@ struct Instruction {
 };
 
 struct Label {
+  enum class Kind : std::uint8_t {
+    code,
+    targets,    ///< name: .branchtargets a, b, c;
+    prototype,  ///< name: .callprototype ...; what it says of a call, the call says too
+  };
   Position position;
   std::string name;
-};
-/// name: .branchtargets a, b, c;
-struct BranchTargets {
-  std::string name;
+  Kind kind = Kind::code;
   std::vector<std::string> targets;
-};
-/// name: .callprototype ...; what it says of a call, the call says too.
-struct CallPrototype {
-  std::string name;
 };
 struct ScopeBegin {};
 struct ScopeEnd {
@@ -126,8 +131,7 @@ struct Location {
   int file = 0, line = 0, column = 0;
 };
 
-using Statement = std::variant<Instruction, Label, Variable, BranchTargets, CallPrototype,
-                               ScopeBegin, ScopeEnd, Location>;
+using Statement = std::variant<Instruction, Label, Variable, ScopeBegin, ScopeEnd, Location>;
 
 struct Function {
   Position position;
@@ -140,6 +144,13 @@ struct Function {
   std::optional<int> most_registers;           ///< .maxnreg
   std::optional<int> least_blocks;             ///< .minnctapersm
   std::vector<Statement> body;
+
+  /// Calls visit(instruction) for each of its instructions.
+  template <class Visit>
+  void each_instruction(Visit visit) const {
+    for (const Statement& statement : body)
+      if (const auto* made = std::get_if<Instruction>(&statement)) visit(*made);
+  }
 };
 
 struct Module {

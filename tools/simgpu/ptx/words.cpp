@@ -1,12 +1,16 @@
 #include "tools/simgpu/ptx/words.h"
 
+#include <utility>
+
 namespace simgpu::ptx {
 
-Token Words::take() {
-  const Token taken = next_;
-  next_ = lexer_.next();
-  return taken;
+Words::Words(std::string_view text) : cursor_{text} {
+  // What is made of a text takes up to fifty times its room.
+  if (text.size() > (std::size_t{1} << 26)) throw Error({1, 1}, "the text is longer than 64 MiB");
+  next_ = next_token(cursor_);
 }
+
+Token Words::take() { return std::exchange(next_, next_token(cursor_)); }
 
 bool Words::accept(char mark) {
   if (!next_.is(mark)) return false;
@@ -22,6 +26,11 @@ bool Words::accept(std::string_view directive) {
 
 void Words::expect(char mark) {
   if (!accept(mark)) refuse(std::string("'") + mark + "'");
+}
+
+Token Words::expect(TokenKind kind, const char* what) {
+  if (next_.kind != kind) refuse(what);
+  return take();
 }
 
 std::string Words::expect_name(const char* what) {
@@ -48,8 +57,7 @@ std::uint64_t Words::expect_signed(const char* what) {
     if (sign == '-') negative = !negative;
     if (sign == '~') inverted = true;
   }
-  if (next_.kind != TokenKind::integer) refuse(what);
-  const std::uint64_t bits = take().bits;
+  const std::uint64_t bits = expect(TokenKind::integer, what).bits;
   return inverted ? ~bits : negative ? 0 - bits : bits;
 }
 

@@ -14,8 +14,7 @@ struct PatternWord {
     read,
     address,          ///< m
     number,           ///< i
-    label,            ///< l
-    targets,          ///< t
+    label,            ///< l, or t: the name of a list of them
     entry_parameter,  ///< e
     slot,             ///< f
   };
