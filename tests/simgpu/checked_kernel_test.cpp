@@ -71,6 +71,11 @@ TEST_CASE("simgpu kernels: shared and local memory that nobody has written") {
   more[i] = own[data[t % 8] % 8];)"));
   CHECK(local.run(2, 128, 8) == nothing);
   CHECK(local.run(2, 128, 7) == FaultKind::uninitialised);
+  KernelCase longer(kernel("int own[8] = {};\n  own[t + n] = 1;\n  more[i] = own[t % 8];"));
+  CHECK(longer.run(1, 8) == nothing);
+  CHECK(longer.run(1, 8, 1) == FaultKind::wrong_space);
+  CHECK(longer.text.find("at offset 32 of the local memory of its thread, which has 32 bytes") !=
+        std::string::npos);
 }
 
 TEST_CASE("simgpu kernels: vectors at an address that is no multiple of their size") {

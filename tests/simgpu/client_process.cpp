@@ -26,6 +26,19 @@ void leak() {
   require(cuMemFree(kept));
 }
 
+/// The same, of which a kernel that fails has taken the means to free anything.
+void fail() {
+  constexpr const char* text =
+      ".version 9.0\n.target sm_80\n.address_size 64\n.entry k() { trap; }";
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  require(cuModuleLoadData(&module, text));
+  require(cuModuleGetFunction(&function, module, "k"));
+  leak();
+  require(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  std::printf("%d\n", static_cast<int>(cuCtxSynchronize()));
+}
+
 void say_profile() {
   char name[64];
   int multiprocessors = 0;
@@ -78,6 +91,7 @@ int main(int count, char** arguments) {
   require(cuDevicePrimaryCtxRetain(&context, 0));
   require(cuCtxSetCurrent(context));
   if (what == "leak") leak();
+  else if (what == "fail") fail();
   else if (what == "profile") say_profile();
   else if (what == "race") race();
   else if (what == "train") train();

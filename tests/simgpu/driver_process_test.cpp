@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 
 #include "tests/simgpu/client.h"
 #include "tests/simgpu/run_client.h"
@@ -17,6 +18,24 @@ TEST_CASE("simgpu driver: what was never freed is told at exit, with who allocat
   CHECK(told.find("simgpu_client_process+0x") != std::string::npos);
   CHECK(told.find("5678") == std::string::npos);
   std::filesystem::remove(path);
+}
+
+TEST_CASE("simgpu driver: what a failed program cannot free is no leak") {
+  const auto path = std::filesystem::temp_directory_path() / "simgpu_failure.txt";
+  std::filesystem::remove(path);
+  CHECK(run_client("SIMGPU_REPORT=" + path.string(), "fail") ==
+        std::to_string(CUDA_ERROR_LAUNCH_FAILED) + "\n");
+  std::ifstream file(path);
+  const std::string told{std::istreambuf_iterator<char>(file), {}};
+  CHECK(told.find("trap") != std::string::npos);
+  CHECK(told.find("never freed") == std::string::npos);
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("simgpu driver: a launch that may run nothing is no setting") {
+  int status = 0;
+  CHECK(run_client("SIMGPU_BUDGET=0", "fail", &status).empty());
+  CHECK(status != 0);
 }
 
 TEST_CASE("simgpu driver: the environment chooses the profile") {

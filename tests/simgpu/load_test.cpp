@@ -478,4 +478,14 @@ TEST_CASE("simgpu load: a chain of calls, and kernels that share a long function
   check_says(problem(shared), "too long");
 }
 
+TEST_CASE("simgpu load: more than 48 KB of shared memory is dynamic, whatever the GPU has") {
+  const auto shared = [](int bytes) {
+    return body_problem(".shared .align 4 .b8 words[" + std::to_string(bytes) +
+                        "];\n.reg .b32 %a;\nmov.u32 %a, words;\nret;");
+  };
+  CHECK(shared(48 << 10) == "none");
+  check_says(shared((48 << 10) + 4),
+             "shared memory that is not dynamic takes more than 49152 bytes");
+}
+
 }  // namespace simgpu

@@ -9,7 +9,9 @@
 namespace simgpu {
 namespace {
 
-constexpr std::uint64_t most_shared = 1 << 24, most_local = 512 << 10;
+/// Whatever the GPU has. CUDA C++ programming guide, technical specifications: more than 48 KB of
+/// shared memory is dynamic.
+constexpr std::uint64_t most_shared = 48 << 10, most_local = 512 << 10;
 /// Of a thread, for the local variables of functions that call themselves.
 constexpr std::uint32_t stack_bytes = 16 << 10;
 
@@ -92,7 +94,7 @@ class LayoutMaker {
 
   std::unordered_map<std::string_view, const ptx::Variable*> shared_of_module_;
   Layout layout_;
-  Heap shared_{most_shared, "the kernel's shared memory"};
+  Heap shared_{most_shared, "shared memory that is not dynamic"};
   Heap local_{most_local, "the local memory of a thread"};
   Kernel& kernel_;
   static constexpr std::uint64_t largest_access = 16;

@@ -22,6 +22,12 @@ Block& add(Block block) {
   return blocks()[block.address] = std::move(block);
 }
 
+/// Of what is still there. After an error that stays, a program has no means to free anything.
+bool is_leak(const Block& block) {
+  return block.context && block.kind != MemoryKind::registered &&
+         block.context->sticky == CUDA_SUCCESS;
+}
+
 }  // namespace
 
 void Pool::take(std::uint64_t bytes) {
@@ -85,8 +91,8 @@ void release_all_of(const Context& context) {
   for (const auto& [address, block] : blocks())
     if (block.context.get() == &context) its.push_back(block);
   for (const Block& block : its) {
-    if (block.kind != MemoryKind::registered)
-      tell(describe(block.address) + " is freed with its context");
+    if (is_leak(block))
+      tell(describe(block.address) + " was never freed, and goes with its context");
     release(block.address, Call::current().name());
   }
 }
@@ -137,7 +143,7 @@ void tell_leaks() {
   std::string text;
   std::size_t bytes = 0, count = 0;
   for (const auto& [address, block] : blocks()) {
-    if (!block.context || block.kind == MemoryKind::registered) continue;
+    if (!is_leak(block)) continue;
     text += "\n  " + describe(address);
     bytes += block.bytes;
     ++count;

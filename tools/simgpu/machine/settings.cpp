@@ -9,7 +9,7 @@ namespace simgpu {
 namespace {
 
 [[noreturn]] void refuse(const char* name, std::string_view value, const char* known) {
-  std::fprintf(stderr, "simgpu: %s=%.*s: it is one of: %s\n", name, static_cast<int>(value.size()),
+  std::fprintf(stderr, "simgpu: %s=%.*s: it may be: %s\n", name, static_cast<int>(value.size()),
                value.data(), known);
   std::abort();
 }
@@ -46,7 +46,7 @@ Settings read() {
   Settings settings;
   if (const auto value = word("SIMGPU_PROFILE", "sm_80, sm_90, sm_100")) settings.profile = *value;
   if (const auto value = word("SIMGPU_CPU", "portable, avx2")) settings.cpu = *value;
-  if (const auto value = number("SIMGPU_THREADS", 1, 1024, "1 to 1024"))
+  if (const auto value = number("SIMGPU_THREADS", 1, 1024, "whole numbers from 1 to 1024"))
     settings.threads = static_cast<int>(*value);
   if (const auto value = word("SIMGPU_CHECK", "all, memory, none")) {
     settings.check_memory = *value != "none";
@@ -57,10 +57,11 @@ Settings read() {
   } else if (value && value != "forward") {
     settings.order = Order::random;
     settings.order_seed =
-        *number("SIMGPU_ORDER", 0, UINT64_MAX, "forward, backward, the seed of a random one");
+        *number("SIMGPU_ORDER", 0, UINT64_MAX,
+                "forward, backward, whole numbers from 0, as the seed of a random one");
   }
-  settings.perturb = number("SIMGPU_PERTURB", 0, UINT64_MAX, "the seed of what is moved");
-  if (const auto value = number("SIMGPU_BUDGET", 0, INT64_MAX, "instructions of warps in a launch"))
+  settings.perturb = number("SIMGPU_PERTURB", 0, UINT64_MAX, "whole numbers from 0, as a seed");
+  if (const auto value = number("SIMGPU_BUDGET", 1, INT64_MAX, "whole numbers from 1"))
     settings.budget = static_cast<std::int64_t>(*value);
   settings.report = value_of("SIMGPU_REPORT").value_or("");
   return settings;

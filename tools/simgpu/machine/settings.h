@@ -22,8 +22,8 @@ struct Settings {
   /// SIMGPU_PERTURB: approximations are moved within their documented error, by this seed. Without
   /// it they are correctly rounded.
   std::optional<std::uint64_t> perturb;
-  /// SIMGPU_BUDGET: instructions of warps that a launch may run; one that runs more makes no
-  /// progress.
+  /// SIMGPU_BUDGET: instructions of warps that a launch may run, from 1; one that runs more
+  /// makes no progress.
   std::int64_t budget = std::int64_t{1} << 36;
   std::string report;  ///< SIMGPU_REPORT: a file that reports are added to, beside stderr
 };
