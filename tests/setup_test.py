@@ -64,7 +64,7 @@ cases = {
         "",
         "none\n",
     ),
-    "a missing NVRTC is installed": (
+    "a missing NVRTC is installed, and the build told of it": (
         """
         unset SINTER_CUDA_PATH
         loads() { false; }
@@ -74,7 +74,10 @@ cases = {
           touch "$toolkit/include/cuda.h"
           printf '#!/bin/sh\\nexit 0\\n' >"$folder/bin/pip"
           chmod +x "$folder/bin/pip"; }
+        meson() { echo "meson $*"; }
+        touch "${folder%/nvrtc}/build.ninja"
         find_nvrtc "$folder" | sed "s:$folder:FOLDER:"
+        sed "s:${folder%/nvrtc}:BUILD:" "$folder.log"
         find_nvrtc "$folder"
         echo "${SINTER_CUDA_PATH#"$folder"}"
         rm -r "${folder%/nvrtc}"
@@ -82,7 +85,7 @@ cases = {
         0,
         "",
         "tools/test: installing nvidia-cuda-nvrtc from PyPI in FOLDER\n"
-        "/lib/python3.11/site-packages/nvidia/cu13\n",
+        "meson setup --reconfigure BUILD\n/lib/python3.11/site-packages/nvidia/cu13\n",
     ),
     "without NVRTC the tests go on": (
         """

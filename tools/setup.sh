@@ -97,6 +97,10 @@ find_nvrtc() {
       echo "$program: no NVRTC ($folder.log): kernels are not compiled for GPUs"
       return 0
     fi
+    # What was configured before, as by tools/start, is without the simulated driver.
+    local build
+    build=$(dirname "$folder")
+    [ ! -e "$build/build.ninja" ] || meson setup --reconfigure "$build" >"$folder.log"
   fi
   SINTER_CUDA_PATH=$(nvrtc_in "$folder")
   export SINTER_CUDA_PATH
