@@ -32,10 +32,14 @@ TEST_CASE("simgpu driver: what a failed program cannot free is no leak") {
   std::filesystem::remove(path);
 }
 
-TEST_CASE("simgpu driver: a launch that may run nothing is no setting") {
-  int status = 0;
-  CHECK(run_client("SIMGPU_BUDGET=0", "fail", &status).empty());
-  CHECK(status != 0);
+TEST_CASE("simgpu driver: a setting that there is not ends the process") {
+  for (const char* setting :
+       {"SIMGPU_BUDGET=0", "SIMGPU_THREADS=0", "SIMGPU_CHECKS=none", "SIMGPU_=1"}) {
+    CAPTURE(setting);
+    int status = 0;
+    CHECK(run_client(setting, "fail", &status).empty());
+    CHECK(status != 0);
+  }
 }
 
 TEST_CASE("simgpu driver: the environment chooses the profile") {

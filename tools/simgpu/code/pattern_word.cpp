@@ -37,8 +37,14 @@ std::optional<PatternWord> take_word(std::string_view& text) {
   if (accept(text, 'f')) return PatternWord{Kind::slot};
   PatternWord made{accept(text, 'd') ? Kind::written : Kind::read};
   if (made.kind == Kind::read && !accept(text, 's')) return std::nullopt;
-  if (!accept(text, 'p') && !is_size(made.bytes = take_number(text))) return std::nullopt;
-  if (accept(text, 'v') && (made.vector = take_number(text)) < 1) return std::nullopt;
+  if (!accept(text, 'p')) {
+    made.bytes = take_number(text);
+    if (!is_size(made.bytes)) return std::nullopt;
+  }
+  if (accept(text, 'v')) {
+    made.vector = take_number(text);
+    if (made.vector < 1) return std::nullopt;
+  }
   made.pair = made.kind == Kind::written && made.vector == 0 && accept(text, 'q');
   return made;
 }

@@ -118,7 +118,7 @@ void cuDeviceComputeCapability(int* major, int* minor) {
 
 void cuDeviceGetPCIBusId(char* text, int length) {
   require(text != nullptr && length > static_cast<int>(std::strlen(bus_id)));
-  std::strcpy(text, bus_id);
+  std::memcpy(text, bus_id, std::strlen(bus_id) + 1);
 }
 
 CUdevice cuDeviceGetByPCIBusId(const char* text) {

@@ -75,11 +75,11 @@ class Engine {
   void run(const std::shared_ptr<Operation>& operation, std::unique_lock<std::mutex>& lock) {
     const CUresult error = operation->stream->context->sticky;
     lock.unlock();
-    Failure failure = simgpu::driver::run(operation->work, error);
+    const Failure failure = simgpu::driver::run(operation->work, error);
     // What it keeps is the program's, and goes before the end.
     if (is_of_host(operation->work)) operation->work = EmptyWork{};
     lock.lock();
-    finish(operation, std::move(failure));
+    finish(operation, failure);
   }
 
   std::shared_ptr<Operation> choose() {
@@ -91,7 +91,7 @@ class Engine {
     return chooser_.choose(ready);
   }
 
-  void finish(const std::shared_ptr<Operation>& operation, Failure failure) {
+  void finish(const std::shared_ptr<Operation>& operation, const Failure& failure) {
     const std::shared_ptr<Stream> stream = operation->stream;
     if (failure.code != CUDA_SUCCESS && stream->context->sticky == CUDA_SUCCESS) {
       stream->context->sticky = failure.code;

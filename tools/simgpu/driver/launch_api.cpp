@@ -57,15 +57,15 @@ void check_cooperative(const KernelWork& work) {
 void take_attribute(KernelWork& work, const CUlaunchAttribute& attribute) {
   const CUlaunchAttributeValue& value = attribute.value;
   switch (attribute.id) {
-    // Hints, which change nothing that is computed.
+    // Hints, which change nothing that is computed; and leave to begin before the kernel in front
+    // has ended, which is not taken.
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return;
-    // The kernel begins when the one before has ended, which is allowed.
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: return;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
       work.configuration.cooperative = value.cooperative != 0;

@@ -23,8 +23,8 @@ extern "C" {
 static const CUuuid simgpu_seam_id = {
     {'s', 'i', 'm', 'g', 'p', 'u', ' ', 's', 'e', 'a', 'm', ' ', 'n', 'o', ' ', '1'}};
 
-struct simgpu_seam {
-  size_t size; /* of this structure, in bytes: later versions only add to its end */
+struct simgpu_seam { /* NOLINT(readability-identifier-naming): C's names are of one kind */
+  size_t size;       /* of this structure, in bytes: later versions only add to its end */
 
   /* `name` is what people are told. `run` gives CUDA_SUCCESS or the error that its context is left
    * with. `release`, which may be null, is called once, when `data` is no longer needed: after the

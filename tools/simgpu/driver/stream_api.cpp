@@ -15,14 +15,14 @@ bool is_complete(const Event& event) { return !event.operation || event.operatio
 
 /// One whose context has no error, and that no capture holds.
 std::shared_ptr<Event> event_to_ask(CUevent handle) {
-  const auto event = get<Event>(handle);
+  auto event = get<Event>(handle);
   require_no_error(*event->context);
   forbid_if_captured(*event);
   return event;
 }
 
 std::shared_ptr<Stream> stream_to_ask(CUstream handle) {
-  const auto stream = stream_of(handle);
+  auto stream = stream_of(handle);
   forbid_if_capturing(*stream);
   return stream;
 }

@@ -106,9 +106,8 @@ void Bounds::check_local(const LaneAccess& access) {
   const Piece own = {local_.start + bytes * access.warp->thread(access.lane), bytes};
   if (!own.has(access.address) && local_.has(access.address))
     fail(FaultKind::wrong_space, access,
-         " at offset {} of the local memory of its thread, which has {} bytes: in that of thread "
-         "{}, "
-         "which no other can see",
+         " at offset {} of the {} bytes of local memory of its thread, in that of thread {}, which "
+         "no other can see",
          static_cast<std::int64_t>(access.address - own.start), bytes, offset / bytes);
   if (!own.holds(access))
     fail(FaultKind::out_of_bounds, access,

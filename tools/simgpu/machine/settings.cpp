@@ -1,5 +1,7 @@
 #include "tools/simgpu/machine/settings.h"
 
+#include <unistd.h>
+
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -42,7 +44,26 @@ std::optional<std::uint64_t> number(const char* name, std::uint64_t least, std::
   return number;
 }
 
+/// A name that is misspelt would be a test under other settings than it names.
+void refuse_unknown_names() {
+  constexpr std::string_view prefix = "SIMGPU_";
+  for (char** each = environ; *each != nullptr; ++each) {
+    std::string_view name = *each;
+    name = name.substr(0, name.find('='));
+    if (!name.starts_with(prefix)) continue;
+    bool is_known = false;
+    for (const std::string_view known :
+         {"BUDGET", "CHECK", "CPU", "ORDER", "PERTURB", "PROFILE", "REPORT", "THREADS"})
+      is_known |= name.substr(prefix.size()) == known;
+    if (is_known) continue;
+    std::fprintf(stderr, "simgpu: %.*s: there is no such variable\n", static_cast<int>(name.size()),
+                 name.data());
+    std::abort();
+  }
+}
+
 Settings read() {
+  refuse_unknown_names();
   Settings settings;
   if (const auto value = word("SIMGPU_PROFILE", "sm_80, sm_90, sm_100")) settings.profile = *value;
   if (const auto value = word("SIMGPU_CPU", "portable, avx2")) settings.cpu = *value;

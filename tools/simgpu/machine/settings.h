@@ -1,5 +1,5 @@
 /// \file
-/// What the environment sets. Read once; a value that is not one of those named ends the process
+/// What the environment sets. Read once; a name or value that is not one of these ends the process
 /// with a message, since a test that runs under other settings than it names proves nothing.
 #pragma once
 
