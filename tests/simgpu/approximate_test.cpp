@@ -114,7 +114,7 @@ std::vector<Operands> single_cases(std::size_t count) {
 void check_approximate(const HostIsa& isa, const Opcode& opcode) {
   const OpcodeName name(opcode.name);
   const std::string& type = name.last();
-  const std::size_t count = words_of(opcode.pattern).size() - 1;
+  const std::size_t count = parse_pattern(opcode.pattern).size() - 1;
   if (type == "f32") {
     check_opcode_equals(isa, opcode, single_cases(count),
                         [&](const Operands& v) { return expected_single(name, v); });
@@ -198,7 +198,7 @@ void check_moved(const HostIsa& isa, const Opcode& opcode) {
                         : type == "f32"  ? exact::f32
                         : type == "bf16" ? exact::bf16
                                          : exact::f16;
-  const std::size_t count = words_of(opcode.pattern).size() - 1;
+  const std::size_t count = parse_pattern(opcode.pattern).size() - 1;
   int moved = 0, checked = 0, stayed = 0;
   check_opcode(isa, opcode, cases_with_exact_ones(layout, count),
                [&](const Operands& v, std::uint64_t written) {

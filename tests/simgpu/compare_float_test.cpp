@@ -54,7 +54,7 @@ std::vector<Operands> cases_for(const Layout& layout, bool halves) {
 void check_setp(const HostIsa& isa, const Opcode& opcode) {
   const OpcodeName name(opcode.name);
   const Layout layout = layout_of(name.last());
-  const bool halves = name.last().ends_with("x2"), pair = words_of(opcode.pattern)[0].pair;
+  const bool halves = name.last().ends_with("x2"), pair = parse_pattern(opcode.pattern)[0].pair;
   check_opcode_equals(isa, opcode, cases_for(layout, halves), [&](const Operands& v) {
     std::uint64_t p = 0, q = 0;
     if (halves) {

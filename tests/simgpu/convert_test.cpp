@@ -67,7 +67,7 @@ std::uint64_t saturated(const IntegerType& to, bool negative, std::uint64_t magn
 void check_integer(const HostIsa& isa, const Opcode& opcode) {
   const OpcodeName name(opcode.name);
   const IntegerType to = *integer_of(name[name.size() - 2]), from = *integer_of(name.last());
-  const int bytes = words_of(opcode.pattern)[0].bytes;
+  const int bytes = parse_pattern(opcode.pattern)[0].bytes;
   check_opcode_equals(isa, opcode, integer_cases(500), [&](const Operands& v) {
     const std::uint64_t magnitude = from.magnitude(v[0]);
     const bool negative = from.is_negative(v[0] & from.mask());
@@ -139,7 +139,7 @@ void check_to_integer(const HostIsa& isa, const Opcode& opcode) {
   const OpcodeName name(opcode.name);
   const IntegerType to = *integer_of(name[name.size() - 2]);
   const Layout from = layout_of(name.last());
-  const int bytes = words_of(opcode.pattern)[0].bytes;
+  const int bytes = parse_pattern(opcode.pattern)[0].bytes;
   check_opcode_equals(isa, opcode, cases_to_integer(from), [&](const Operands& v) {
     // PTX ISA 9.7.10.24, integer notes.
     if (from.is_nan(v[0])) {
@@ -191,7 +191,7 @@ void check_packed(const HostIsa& isa, const Opcode& opcode) {
   const OpcodeName name(opcode.name);
   const std::string &to_type = name[name.size() - 2], &from_type = name.last();
   const Layout to = layout_of(to_type), from = layout_of(from_type);
-  const std::size_t count = words_of(opcode.pattern).size() - 1;
+  const std::size_t count = parse_pattern(opcode.pattern).size() - 1;
   std::vector<Operands> cases = cases_of({from}, 3000);
   if (from_type.ends_with("x2")) cases = paired(cases, from.bits());
   if (count == 2)

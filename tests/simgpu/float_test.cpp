@@ -36,7 +36,7 @@ void check_float(const HostIsa& isa, const Opcode& opcode) {
   const OpcodeName name(opcode.name);
   const bool pairs = name.last() == "f32x2", is_double = name.last() == "f64";
   const Layout layout = is_double ? exact::f64 : exact::f32;
-  const std::size_t count = words_of(opcode.pattern).size() - 1;
+  const std::size_t count = parse_pattern(opcode.pattern).size() - 1;
   const std::vector<Operands> cases = cases_of(std::vector<Layout>(count, layout), 1500);
   if (name.first() == "testp") {
     check_opcode_equals(isa, opcode, cases, [&](const Operands& v) {

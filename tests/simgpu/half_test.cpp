@@ -14,7 +14,7 @@ bool is_pair(const OpcodeName& name) { return name.last().ends_with("x2"); }
 void check_half(const HostIsa& isa, const Opcode& opcode) {
   const OpcodeName name(opcode.name);
   const Layout layout = layout_of(name.last());
-  const std::size_t count = words_of(opcode.pattern).size() - 1;
+  const std::size_t count = parse_pattern(opcode.pattern).size() - 1;
   const std::vector<Operands> cases = cases_of(std::vector<Layout>(count, layout), 2000);
   if (!is_pair(name)) {
     check_opcode_equals(isa, opcode, cases,
@@ -34,7 +34,7 @@ void check_half(const HostIsa& isa, const Opcode& opcode) {
 void check_mixed(const HostIsa& isa, const Opcode& opcode) {
   const OpcodeName name(opcode.name);
   const Layout narrow = layout_of(name.last());
-  const std::size_t count = words_of(opcode.pattern).size() - 1;
+  const std::size_t count = parse_pattern(opcode.pattern).size() - 1;
   std::vector<Layout> layouts(count, narrow);
   layouts.back() = exact::f32;
   check_opcode_equals(isa, opcode, cases_of(layouts, 1500), [&](Operands v) {
@@ -66,7 +66,7 @@ TEST_CASE("simgpu half: all numbers of 16 bits through abs, neg, and sums with o
       const Layout layout = layout_of(name.last());
       const Opcode& found = find_opcode(isa, opcode);
       check_opcode_equals(isa, found, cases, [&](const Operands& v) {
-        return expected_number(name, layout, v, words_of(found.pattern).size() - 1);
+        return expected_number(name, layout, v, parse_pattern(found.pattern).size() - 1);
       });
     }
 }

@@ -35,23 +35,27 @@ std::uint64_t get(OneWarp& warp, std::uint32_t offset, int bytes, std::size_t la
   return word;
 }
 
+bool is_predicate(const PatternWord& word) { return word.bytes == 0; }
+
 /// The places of an opcode's operands in a warp.
 struct Places {
   std::vector<PatternWord> words;
   std::vector<std::uint32_t> operands;  ///< as the instruction has them
 
-  Places(OneWarp& warp, std::string_view pattern) : words(words_of(pattern)) {
+  Places(OneWarp& warp, std::string_view pattern) : words(parse_pattern(pattern)) {
     for (const PatternWord& word : words) {
-      operands.push_back(word.predicate ? warp.add_predicate(0) : add_register(warp, word.bytes));
+      operands.push_back(is_predicate(word) ? warp.add_predicate(0)
+                                            : add_register(warp, word.bytes));
       if (word.pair) operands.push_back(warp.add_predicate(0));
     }
   }
   void load(OneWarp& warp, std::size_t lane, const Operands& values) const {
     std::size_t operand = 0, value = 0;
     for (const PatternWord& word : words) {
-      const std::uint64_t loaded = word.written ? untouched : values[value++];
+      const std::uint64_t loaded =
+          word.kind == PatternWord::Kind::written ? untouched : values[value++];
       for (std::size_t i = 0; i < (word.pair ? 2u : 1u); ++i, ++operand) {
-        if (word.predicate) {
+        if (is_predicate(word)) {
           std::uint32_t& bits = warp.predicate(operands[operand]);
           bits = (bits & ~(1u << lane)) | static_cast<std::uint32_t>(loaded & 1) << lane;
         } else {
@@ -62,14 +66,14 @@ struct Places {
   }
   std::uint64_t written(OneWarp& warp, std::size_t lane) const {
     const PatternWord& word = words.front();
-    if (!word.predicate) return get(warp, operands.front(), word.bytes, lane);
+    if (!is_predicate(word)) return get(warp, operands.front(), word.bytes, lane);
     std::uint64_t bits = warp.predicate(operands[0]) >> lane & 1u;
     if (word.pair) bits |= std::uint64_t{warp.predicate(operands[1]) >> lane & 1u} << 1;
     return bits;
   }
   std::uint64_t before() const {
     const PatternWord& word = words.front();
-    if (!word.predicate) return cut(untouched, word.bytes);
+    if (!is_predicate(word)) return cut(untouched, word.bytes);
     return word.pair ? 3 : 1;
   }
 };
@@ -101,20 +105,6 @@ exact::Round OpcodeName::rounding() const {
   if (has("rm") || has("rmi")) return exact::Round::down;
   if (has("rp") || has("rpi")) return exact::Round::up;
   return exact::Round::even;
-}
-
-std::vector<PatternWord> words_of(std::string_view pattern) {
-  std::vector<PatternWord> words;
-  std::istringstream stream{std::string(pattern)};
-  for (std::string word; stream >> word;) {
-    PatternWord made;
-    made.written = word[0] == 'd';
-    made.predicate = word[1] == 'p';
-    made.pair = word == "dpq";
-    if (!made.predicate) made.bytes = word[1] - '0';
-    words.push_back(made);
-  }
-  return words;
 }
 
 void check_opcode(const HostIsa& isa, const Opcode& opcode, const std::vector<Operands>& cases,

@@ -13,6 +13,7 @@
 
 #include "tests/simgpu/exact.h"
 #include "tests/simgpu/one_warp.h"
+#include "tools/simgpu/code/pattern_word.h"
 
 namespace simgpu {
 
@@ -32,14 +33,7 @@ class OpcodeName {
   std::vector<std::string> parts_;
 };
 
-/// Words of a pattern: a register of so many bytes, or a predicate (0 bytes).
-struct PatternWord {
-  bool written = false, predicate = false, pair = false;
-  int bytes = 0;
-};
-std::vector<PatternWord> words_of(std::string_view pattern);
-
-/// Operands of one lane: as many as there are words read. Predicates are 0 or 1.
+/// Operands of one lane: as many as the pattern has words that are read. Predicates are 0 or 1.
 using Operands = std::array<std::uint64_t, 4>;
 /// What a lane has to hold, given what it holds: whether `written`, or the pair of predicates, is
 /// right. A register is one word, of predicates p is bit 0 and q bit 1.
