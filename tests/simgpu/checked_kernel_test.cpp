@@ -8,8 +8,7 @@
 
 namespace simgpu {
 
-TEST_CASE("simgpu kernels: a loop that runs one too far") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: a loop that runs one too far" * doctest::skip(!has_nvrtc())) {
   KernelCase c(
       kernel("for (int at = i; at < n; at += gridDim.x * blockDim.x)\n    data[at] += 1;"));
   CHECK(c.run(4, 128, 4096) == nothing);
@@ -21,8 +20,8 @@ TEST_CASE("simgpu kernels: a loop that runs one too far") {
   CHECK(c.text.find(":5") != std::string::npos);  // of the source
 }
 
-TEST_CASE("simgpu kernels: a sum in shared memory with a barrier in each step, or all but one") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: a sum in shared memory with a barrier in each step, or all but one" *
+          doctest::skip(!has_nvrtc())) {
   const std::string body = R"(
   __shared__ int sums[256];
   sums[t] = data[i];
@@ -38,8 +37,8 @@ TEST_CASE("simgpu kernels: a sum in shared memory with a barrier in each step, o
   CHECK(c.run(16, 256, 64) == FaultKind::shared_race);
 }
 
-TEST_CASE("simgpu kernels: a tile that is used again needs a barrier behind its use") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: a tile that is used again needs a barrier behind its use" *
+          doctest::skip(!has_nvrtc())) {
   const std::string body = R"(
   __shared__ int tile[128];
   int sum = 0;
@@ -55,8 +54,8 @@ TEST_CASE("simgpu kernels: a tile that is used again needs a barrier behind its 
   CHECK(c.run(8, 128, 1) == FaultKind::shared_race);
 }
 
-TEST_CASE("simgpu kernels: shared and local memory that nobody has written") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: shared and local memory that nobody has written" *
+          doctest::skip(!has_nvrtc())) {
   KernelCase shared(kernel(R"(
   extern __shared__ int tile[];
   for (int at = t; at < n; at += blockDim.x) tile[at] = at;
@@ -78,23 +77,22 @@ TEST_CASE("simgpu kernels: shared and local memory that nobody has written") {
         std::string::npos);
 }
 
-TEST_CASE("simgpu kernels: vectors at an address that is no multiple of their size") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: vectors at an address that is no multiple of their size" *
+          doctest::skip(!has_nvrtc())) {
   KernelCase c(kernel("reinterpret_cast<int4*>(more + n)[i] = reinterpret_cast<int4*>(data)[i];"));
   CHECK(c.run(2, 64, 4) == nothing);
   CHECK(c.run(2, 64, 2) == FaultKind::misaligned);
 }
 
-TEST_CASE("simgpu kernels: blocks that write the same, plainly or by atomics") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: blocks that write the same, plainly or by atomics" *
+          doctest::skip(!has_nvrtc())) {
   KernelCase c(kernel("if (n == 0) atomicAdd(more + t, data[i]);\n  else more[t] += data[i];"));
   CHECK(c.run(8, 64) == nothing);
   CHECK(c.word(c.more, 1) == 8 * 1 + 64 * 28);
   CHECK(c.run(8, 64, 1) == FaultKind::block_race);
 }
 
-TEST_CASE("simgpu kernels: the last block adds up") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: the last block adds up" * doctest::skip(!has_nvrtc())) {
   const std::string body = R"(
   __shared__ int sum;
   __shared__ bool is_last;
@@ -120,8 +118,7 @@ TEST_CASE("simgpu kernels: the last block adds up") {
   CHECK(c.run(40, 96, 1) == FaultKind::block_race);
 }
 
-TEST_CASE("simgpu kernels: the last block sets the counter back") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: the last block sets the counter back" * doctest::skip(!has_nvrtc())) {
   const std::string body = R"(
   __shared__ unsigned ticket;
   more[1 + i] = data[i];
@@ -142,8 +139,8 @@ TEST_CASE("simgpu kernels: the last block sets the counter back") {
   CHECK(c.run(8, 64, 1) == FaultKind::block_race);  // another block does it
 }
 
-TEST_CASE("simgpu kernels: counters set back by the later of two blocks, many thousands of times") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: counters set back by the later of two blocks, many thousands of times" *
+          doctest::skip(!has_nvrtc())) {
   // Blocks that begin one behind the other share a counter in each lane: on two threads of the host
   // (one a core unless SIMGPU_THREADS says otherwise) they come to it at the same time.
   SimulatedDevice device;
@@ -166,8 +163,8 @@ TEST_CASE("simgpu kernels: counters set back by the later of two blocks, many th
   }
 }
 
-TEST_CASE("simgpu kernels: a scan that looks back at the blocks before") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: a scan that looks back at the blocks before" *
+          doctest::skip(!has_nvrtc())) {
   const std::string body = R"(
   __shared__ int number, before, last;
   if (t == 0) number = atomicAdd(more + 4000, 1);
@@ -203,8 +200,7 @@ TEST_CASE("simgpu kernels: a scan that looks back at the blocks before") {
   CHECK(c.run(30, 64, 1) == FaultKind::block_race);
 }
 
-TEST_CASE("simgpu kernels: a lock around plain accesses") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: a lock around plain accesses" * doctest::skip(!has_nvrtc())) {
   const std::string body = R"(
   if (t != 0) return;
   for (int k = 0; k < 5; ++k) {
@@ -220,8 +216,7 @@ TEST_CASE("simgpu kernels: a lock around plain accesses") {
   CHECK(c.run(16, 32, 1) == FaultKind::block_race);
 }
 
-TEST_CASE("simgpu kernels: a barrier of the grid") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: a barrier of the grid" * doctest::skip(!has_nvrtc())) {
   const std::string before = R"(
 __device__ void meet(int* counter, int round, bool fence) {
   __syncthreads();
@@ -246,8 +241,8 @@ __device__ void meet(int* counter, int round, bool fence) {
   CHECK(c.run(6, 64, 1) == FaultKind::block_race);
 }
 
-TEST_CASE("simgpu kernels: a loop of compare-and-swap begins with a plain read") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: a loop of compare-and-swap begins with a plain read" *
+          doctest::skip(!has_nvrtc())) {
   const std::string before = R"(
 __device__ void scale(unsigned short* at) {
   unsigned short old = *at, assumed;
@@ -281,8 +276,8 @@ __device__ void raise(double* at, double by) {
   CHECK(c.run(6, 64, 2) == FaultKind::block_race);  // a plain write
 }
 
-TEST_CASE("simgpu kernels: threads leave, and the rest of the block meets") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: threads leave, and the rest of the block meets" *
+          doctest::skip(!has_nvrtc())) {
   const std::string body = R"(
   __shared__ int sums[32];
   if (t < 32) sums[t] = 0;
@@ -303,8 +298,8 @@ TEST_CASE("simgpu kernels: threads leave, and the rest of the block meets") {
   }
 }
 
-TEST_CASE("simgpu kernels: half numbers beside each other from different blocks") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: half numbers beside each other from different blocks" *
+          doctest::skip(!has_nvrtc())) {
   KernelCase c(kernel(R"(
   short* to = reinterpret_cast<short*>(more);
   if (t == 0) to[b] = static_cast<short>(data[b]);
@@ -314,8 +309,8 @@ TEST_CASE("simgpu kernels: half numbers beside each other from different blocks"
   CHECK(c.run(64, 32, 1) == nothing);
 }
 
-TEST_CASE("simgpu kernels: a pipeline of asynchronous copies, with its waits and without") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: a pipeline of asynchronous copies, with its waits and without" *
+          doctest::skip(!has_nvrtc())) {
   const std::string before = R"(
 __device__ void copy(int* to, const int* from) {
   unsigned at;
@@ -354,8 +349,7 @@ template <int groups> __device__ void wait() {
   CHECK(c.run(2, 128, 4) == FaultKind::missing_wait);
 }
 
-TEST_CASE("simgpu kernels: use of freed memory") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu kernels: use of freed memory" * doctest::skip(!has_nvrtc())) {
   KernelCase c(kernel("more[i] = data[i];"));
   auto* data = c.device.upload(std::vector<int>(64));
   auto* more = c.device.upload(std::vector<int>(64));

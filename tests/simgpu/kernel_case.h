@@ -1,7 +1,6 @@
 /// \file
 /// A kernel of CUDA C++ that is run with several numbers, some of which make it commit a fault.
 ///
-///     REQUIRE_NVRTC();
 ///     KernelCase c(kernel("more[i + n] = data[i];"));
 ///     CHECK(c.run(4, 128) == std::nullopt);
 ///     CHECK(c.run(4, 128, 1 << 20) == FaultKind::out_of_bounds);
@@ -13,9 +12,6 @@
 #include <vector>
 
 #include "tests/simgpu/simulated_device.h"
-
-#define REQUIRE_NVRTC() \
-  if (!has_nvrtc()) return
 
 namespace simgpu {
 

@@ -33,7 +33,6 @@ LaunchConfiguration grid(std::uint32_t blocks, std::uint32_t block, std::uint32_
 void check_kernels(const char* file, const std::vector<KernelRow>& rows,
                    std::initializer_list<const char*> options,
                    std::initializer_list<const char*> profiles) {
-  if (!has_nvrtc()) return;
   std::set<std::string> names;
   for (const KernelRow& each : rows) names.insert(each.name);
   for (const char* profile : profiles) {

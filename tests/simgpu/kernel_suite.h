@@ -204,7 +204,7 @@ LaunchConfiguration threads(std::size_t count);
 LaunchConfiguration grid(std::uint32_t blocks, std::uint32_t block, std::uint32_t shared = 0);
 
 /// Compiles the file for each profile (or those named) and checks the rows, which are at least one
-/// for each kernel. Nothing without NVRTC.
+/// for each kernel.
 void check_kernels(const char* file, const std::vector<KernelRow>& rows,
                    std::initializer_list<const char*> options = {},
                    std::initializer_list<const char*> profiles = {"sm_80", "sm_90", "sm_100"});

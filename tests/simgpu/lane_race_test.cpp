@@ -316,8 +316,8 @@ TEST_CASE("simgpu lanes: the report names the lane") {
   });
 }
 
-TEST_CASE("simgpu lanes: a sum within a warp, with __syncwarp in each step or all but one") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu lanes: a sum within a warp, with __syncwarp in each step or all but one" *
+          doctest::skip(!has_nvrtc())) {
   const std::string body = R"(
   __shared__ int sums[128];
   int* own = sums + t / 32 * 32;
@@ -341,8 +341,7 @@ TEST_CASE("simgpu lanes: a sum within a warp, with __syncwarp in each step or al
   CHECK(c.text.find("of the same warp has read, with no __syncwarp") != std::string::npos);
 }
 
-TEST_CASE("simgpu lanes: one prepares for all, in global memory") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu lanes: one prepares for all, in global memory" * doctest::skip(!has_nvrtc())) {
   KernelCase c(kernel(R"(
   if (t % 32 == 0) more[i / 32] = data[i] * 3;
   if (n == 0) __syncwarp();
@@ -357,8 +356,7 @@ TEST_CASE("simgpu lanes: one prepares for all, in global memory") {
 }
 
 // What sync() of a tile and of coalesced threads becomes.
-TEST_CASE("simgpu lanes: groups of lanes meet by themselves") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu lanes: groups of lanes meet by themselves" * doctest::skip(!has_nvrtc())) {
   KernelCase c(kernel(R"(
   __shared__ int tile[64], few[2];
   tile[t] = data[i];
@@ -379,8 +377,7 @@ TEST_CASE("simgpu lanes: groups of lanes meet by themselves") {
   for (const int wrong : {1, 2, 3, 4}) CHECK(c.run(4, 64, wrong) == FaultKind::shared_race);
 }
 
-TEST_CASE("simgpu lanes: lanes that find the same say so together") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu lanes: lanes that find the same say so together" * doctest::skip(!has_nvrtc())) {
   KernelCase c(kernel(R"(
   __shared__ int found;
   if (t == 0) found = 0;
@@ -394,8 +391,8 @@ TEST_CASE("simgpu lanes: lanes that find the same say so together") {
   CHECK(c.run(4, 32, 1) == FaultKind::shared_race);
 }
 
-TEST_CASE("simgpu lanes: a histogram of a warp is read before it is done") {
-  REQUIRE_NVRTC();
+TEST_CASE("simgpu lanes: a histogram of a warp is read before it is done" *
+          doctest::skip(!has_nvrtc())) {
   KernelCase c(kernel(R"(
   __shared__ int counts[32];
   counts[t] = 0;

@@ -110,8 +110,8 @@ void check_wmma(SimulatedDevice& device, const char* kernel, int m, int n, int k
 
 }  // namespace
 
-TEST_CASE("simgpu kernels: mma of every kind of number, by one warp or a grid of them") {
-  if (!has_nvrtc()) return;
+TEST_CASE("simgpu kernels: mma of every kind of number, by one warp or a grid of them" *
+          doctest::skip(!has_nvrtc())) {
   for (const char* profile : profiles) {
     CAPTURE(profile);
     SimulatedDevice device(profile);
@@ -147,8 +147,8 @@ TEST_CASE("simgpu kernels: mma of every kind of number, by one warp or a grid of
   }
 }
 
-TEST_CASE("simgpu kernels: matrices that are moved, and an elected lane") {
-  if (!has_nvrtc()) return;
+TEST_CASE("simgpu kernels: matrices that are moved, and an elected lane" *
+          doctest::skip(!has_nvrtc())) {
   for (const char* profile : profiles) {
     CAPTURE(profile);
     SimulatedDevice device(profile);
@@ -177,8 +177,7 @@ TEST_CASE("simgpu kernels: matrices that are moved, and an elected lane") {
   }
 }
 
-TEST_CASE("simgpu kernels: wmma as <mma.h> makes it") {
-  if (!has_nvrtc()) return;
+TEST_CASE("simgpu kernels: wmma as <mma.h> makes it" * doctest::skip(!has_nvrtc())) {
   for (const char* profile : profiles) {
     CAPTURE(profile);
     SimulatedDevice device(profile);
@@ -208,8 +207,8 @@ TEST_CASE("simgpu kernels: wmma as <mma.h> makes it") {
   }
 }
 
-TEST_CASE("simgpu kernels: what is wrong with a matrix in memory is found") {
-  if (!has_nvrtc()) return;
+TEST_CASE("simgpu kernels: what is wrong with a matrix in memory is found" *
+          doctest::skip(!has_nvrtc())) {
   SimulatedDevice device;
   device.load_cuda(kernel_file("matrix.cu"));
   device.load_cuda(kernel_file("wmma.cu"));

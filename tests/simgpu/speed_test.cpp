@@ -52,12 +52,8 @@ void measure(SimulatedDevice& device, const char* name, const Values&... argumen
 
 }  // namespace
 
-TEST_CASE("simgpu speed: simple kernels are right, and as fast as is said" *
-          doctest::test_suite("speed")) {
-  if (!has_nvrtc()) {
-    MESSAGE("skipped: NVRTC is not installed");
-    return;
-  }
+TEST_CASE("simgpu speed: simple kernels are right, and how fast they ran is told" *
+          doctest::test_suite("speed") * doctest::skip(!has_nvrtc())) {
   SimulatedDevice device;
   device.load_cuda(kernel_file("speed.cu"));
   constexpr int times = 1001, per_thread = 64, rows = 4096;

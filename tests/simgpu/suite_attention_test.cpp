@@ -55,7 +55,8 @@ KernelRow product_row(std::size_t m, std::size_t n, std::size_t k) {
 
 }  // namespace
 
-TEST_CASE("simgpu suite: matrices in tiles that asynchronous copies bring") {
+TEST_CASE("simgpu suite: matrices in tiles that asynchronous copies bring" *
+          doctest::skip(!has_nvrtc())) {
   auto a = numbers<float>(128, 6, -1, 1), reversed = a;
   std::reverse(reversed.begin(), reversed.end());
   check_kernels("attention.cu", {

@@ -264,7 +264,7 @@ std::vector<KernelRow> whole_rows() {
 
 }  // namespace
 
-TEST_CASE("simgpu suite: from one type of number to another") {
+TEST_CASE("simgpu suite: from one type of number to another" * doctest::skip(!has_nvrtc())) {
   std::vector<KernelRow> rows;
   for (auto make : {conversion_rows, arithmetic_rows, cast_rows, narrow_rows, whole_rows})
     for (KernelRow& each : make()) rows.push_back(std::move(each));

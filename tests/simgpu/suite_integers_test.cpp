@@ -281,7 +281,7 @@ std::vector<KernelRow> structured_rows() {
 
 }  // namespace
 
-TEST_CASE("simgpu suite: whole numbers and their bits") {
+TEST_CASE("simgpu suite: whole numbers and their bits" * doctest::skip(!has_nvrtc())) {
   std::vector<KernelRow> rows;
   for (auto make : {bit_rows, index_rows, loop_rows, structured_rows})
     for (KernelRow& each : make()) rows.push_back(std::move(each));

@@ -181,7 +181,8 @@ std::vector<KernelRow> activation_rows() {
 
 }  // namespace
 
-TEST_CASE("simgpu suite: functions of numbers, within their documented errors") {
+TEST_CASE("simgpu suite: functions of numbers, within their documented errors" *
+          doctest::skip(!has_nvrtc())) {
   std::vector<KernelRow> rows;
   add(rows, single_ones);
   add(rows, single_twos);

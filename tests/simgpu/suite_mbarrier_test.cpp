@@ -52,7 +52,8 @@ std::vector<KernelRow> barrier_rows() {
 
 }  // namespace
 
-TEST_CASE("simgpu suite: barriers that are objects in shared memory") {
+TEST_CASE("simgpu suite: barriers that are objects in shared memory" *
+          doctest::skip(!has_nvrtc())) {
   std::vector<KernelRow> rows = barrier_rows();
   check_kernels("mbarrier.cu", rows, {}, {"sm_80"});
   const auto a = numbers<float>(512, 3, -1, 1);

@@ -216,7 +216,7 @@ std::vector<KernelRow> network_rows() {
 
 }  // namespace
 
-TEST_CASE("simgpu suite: where data lies, and loops over it") {
+TEST_CASE("simgpu suite: where data lies, and loops over it" * doctest::skip(!has_nvrtc())) {
   std::vector<KernelRow> rows;
   for (auto make : {shared_rows, local_rows, module_rows, loop_rows, network_rows})
     for (KernelRow& each : make()) rows.push_back(std::move(each));

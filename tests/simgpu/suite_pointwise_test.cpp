@@ -198,7 +198,7 @@ std::vector<KernelRow> other_rows() {
 
 }  // namespace
 
-TEST_CASE("simgpu suite: one thread, one element") {
+TEST_CASE("simgpu suite: one thread, one element" * doctest::skip(!has_nvrtc())) {
   std::vector<KernelRow> rows = {
       integer_row<std::int8_t>("integers_s8"),
       integer_row<std::uint8_t>("integers_u8"),

@@ -242,7 +242,7 @@ std::vector<KernelRow> fault_rows() {
 
 }  // namespace
 
-TEST_CASE("simgpu suite: what makes a program") {
+TEST_CASE("simgpu suite: what makes a program" * doctest::skip(!has_nvrtc())) {
   std::vector<KernelRow> rows;
   for (auto make : {recursion_rows, pointer_rows, jump_rows, other_rows, fault_rows})
     for (KernelRow& each : make()) rows.push_back(std::move(each));
