@@ -10,20 +10,20 @@
 namespace simgpu::driver {
 namespace {
 
-using Blocks = std::map<CUdeviceptr, Block>;
+using Blocks = std::map<CUdeviceptr, MemoryBlock>;
 Blocks& blocks() {
   static auto& never_destroyed = *new Blocks;
   return never_destroyed;
 }
 
-Block& add(Block block) {
+MemoryBlock& add(MemoryBlock block) {
   static std::uint64_t blocks_made = 0;
   block.id = ++blocks_made;
   return blocks()[block.address] = std::move(block);
 }
 
 /// Of what is still there. After an error that stays, a program has no means to free anything.
-bool is_leak(const Block& block) {
+bool is_leak(const MemoryBlock& block) {
   return block.context && block.kind != MemoryKind::registered &&
          block.context->sticky == CUDA_SUCCESS;
 }
@@ -52,7 +52,7 @@ void trim_pools() {
   for (const auto& [handle, pool] : table<Pool>().objects()) pool->trim(pool->release_threshold);
 }
 
-Block& allocate(std::size_t bytes, const std::shared_ptr<Context>& context, MemoryKind kind) {
+MemoryBlock& allocate(std::size_t bytes, const std::shared_ptr<Context>& context, MemoryKind kind) {
   require(bytes != 0);
   require(bytes <= driver().memory->capacity(), CUDA_ERROR_OUT_OF_MEMORY);
   const auto address = driver().memory->allocate(bytes, Call::current().origin().text());
@@ -79,7 +79,7 @@ void register_host(CUdeviceptr address, std::size_t bytes, unsigned flags,
 
 void release(CUdeviceptr address, const std::string& freer) {
   const auto found = blocks().find(address);
-  const Block& block = found->second;
+  const MemoryBlock& block = found->second;
   if (block.pool) block.pool->give_back(block.bytes);
   if (block.kind == MemoryKind::registered) driver().memory->host().close(address, freer);
   else driver().memory->free(address, freer);
@@ -87,33 +87,33 @@ void release(CUdeviceptr address, const std::string& freer) {
 }
 
 void release_all_of(const Context& context) {
-  std::vector<Block> its;
+  std::vector<MemoryBlock> its;
   for (const auto& [address, block] : blocks())
     if (block.context.get() == &context) its.push_back(block);
-  for (const Block& block : its) {
+  for (const MemoryBlock& block : its) {
     if (is_leak(block))
       tell(describe(block.address) + " was never freed, and goes with its context");
     release(block.address, Call::current().name());
   }
 }
 
-Block* block_at(CUdeviceptr address) {
+MemoryBlock* block_at(CUdeviceptr address) {
   const auto after = blocks().upper_bound(address);
   if (after == blocks().begin()) return nullptr;
-  Block& before = std::prev(after)->second;
+  MemoryBlock& before = std::prev(after)->second;
   return before.holds(1, address) ? &before : nullptr;
 }
 
-Block& block_to_free(CUdeviceptr address, MemoryKind kind, CUresult code) {
-  Block* block = block_at(address);
+MemoryBlock& block_to_free(CUdeviceptr address, MemoryKind kind, CUresult code) {
+  MemoryBlock* block = block_at(address);
   if (block == nullptr || block->address != address || block->kind != kind)
     refuse(code, "nothing of that kind begins there: " + describe(address));
   if (block->is_being_freed) refuse(code, "it is being freed: " + describe(address));
   return *block;
 }
 
-Block& require_range(CUdeviceptr address, std::size_t bytes, const char* what) {
-  Block* block = block_at(address);
+MemoryBlock& require_range(CUdeviceptr address, std::size_t bytes, const char* what) {
+  MemoryBlock* block = block_at(address);
   if (block == nullptr || !block->holds(bytes, address))
     refuse(CUDA_ERROR_INVALID_VALUE, describe_access(address, bytes, what));
   return *block;

@@ -32,7 +32,7 @@ void trim_pools();
 
 enum class MemoryKind : std::uint8_t { device, pinned, registered };
 
-struct Block {
+struct MemoryBlock {
   CUdeviceptr address = 0;
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
@@ -49,8 +49,8 @@ struct Block {
 };
 
 /// \throws Refusal where there is no room, or `bytes` is 0
-Block& allocate(std::size_t bytes, const std::shared_ptr<Context>& context,
-                MemoryKind kind = MemoryKind::device);
+MemoryBlock& allocate(std::size_t bytes, const std::shared_ptr<Context>& context,
+                      MemoryKind kind = MemoryKind::device);
 /// Makes a block of memory that the program has.
 /// \throws Refusal where some of it is one already
 void register_host(CUdeviceptr address, std::size_t bytes, unsigned flags,
@@ -59,13 +59,13 @@ void register_host(CUdeviceptr address, std::size_t bytes, unsigned flags,
 void release(CUdeviceptr address, const std::string& freer);
 void release_all_of(const Context& context);
 /// The block that an address lies in; null where it is of none.
-Block* block_at(CUdeviceptr address);
+MemoryBlock* block_at(CUdeviceptr address);
 /// The block that begins there, for its end.
 /// \throws Refusal with `code` where there is none of the kind, or its end has come already
-Block& block_to_free(CUdeviceptr address, MemoryKind kind,
-                     CUresult code = CUDA_ERROR_INVALID_VALUE);
+MemoryBlock& block_to_free(CUdeviceptr address, MemoryKind kind,
+                           CUresult code = CUDA_ERROR_INVALID_VALUE);
 /// \throws Refusal (CUDA_ERROR_INVALID_VALUE) where not all of the range is in one block
-Block& require_range(CUdeviceptr address, std::size_t bytes, const char* what);
+MemoryBlock& require_range(CUdeviceptr address, std::size_t bytes, const char* what);
 /// What there is at an address, for people.
 std::string describe(CUdeviceptr address);
 /// What is wrong with an access: `source of a copy: 8 bytes at 0x...: no memory of the device`.

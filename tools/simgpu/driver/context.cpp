@@ -2,7 +2,7 @@
 
 #include "tools/simgpu/driver/allocation.h"
 #include "tools/simgpu/driver/capture.h"
-#include "tools/simgpu/driver/function.h"
+#include "tools/simgpu/driver/module.h"
 #include "tools/simgpu/driver/stream.h"
 
 namespace simgpu::driver {

@@ -44,7 +44,7 @@ void check_side(const CopySide& side, CUmemorytype type, const CUDA_MEMCPY3D& co
   require(copy.Depth == 1 || ((height == 0 || height >= copy.Height) && height <= most_pitch &&
                               copy.Height <= most_pitch && side.pitch <= most_pitch));
   if (!side.is_device && type != CU_MEMORYTYPE_DEVICE) return require(side.address != 0);
-  const Block& block = require_range(side.address, extent(side, copy), what);
+  const MemoryBlock& block = require_range(side.address, extent(side, copy), what);
   if (type == CU_MEMORYTYPE_HOST && !block.is_host())
     refuse(CUDA_ERROR_INVALID_VALUE,
            std::string(what) + " is said to be of the host: " + describe(side.address));
@@ -64,12 +64,12 @@ std::shared_ptr<std::vector<std::byte>> snapshot(const CopySide& from, const CUD
 
 /// Whether it is of the host, and cannot be copied while the program goes on.
 bool is_pageable(const CopySide& side, const CUDA_MEMCPY3D& copy) {
-  const Block* block = block_at(side.address);
+  const MemoryBlock* block = block_at(side.address);
   return block == nullptr || !block->holds(extent(side, copy), side.address);
 }
 
 bool is_of_host(const CopySide& side) {
-  const Block* block = block_at(side.address);
+  const MemoryBlock* block = block_at(side.address);
   return block == nullptr || block->is_host();
 }
 

@@ -1,7 +1,7 @@
 // cuFunc*, cuKernel*: attributes; cuOccupancy*.
 #include <algorithm>
 
-#include "tools/simgpu/driver/function.h"
+#include "tools/simgpu/driver/module.h"
 #include "tools/simgpu/machine/occupancy.h"
 #include "tools/simgpu/machine/profile.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <unordered_set>
 
-#include "tools/simgpu/driver/function.h"
+#include "tools/simgpu/driver/module.h"
 #include "tools/simgpu/machine/settings.h"
 
 namespace simgpu::driver {

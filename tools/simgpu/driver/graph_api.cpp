@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "tools/simgpu/driver/copy.h"
-#include "tools/simgpu/driver/function.h"
 #include "tools/simgpu/driver/graph_nodes.h"
+#include "tools/simgpu/driver/module.h"
 
 namespace simgpu::driver::api {
 namespace {

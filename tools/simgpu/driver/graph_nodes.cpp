@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "tools/simgpu/driver/copy.h"
-#include "tools/simgpu/driver/function.h"
+#include "tools/simgpu/driver/module.h"
 
 namespace simgpu::driver {
 namespace {

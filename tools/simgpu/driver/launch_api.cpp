@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tools/simgpu/driver/function.h"
+#include "tools/simgpu/driver/module.h"
 #include "tools/simgpu/driver/stream.h"
 #include "tools/simgpu/machine/occupancy.h"
 #include "tools/simgpu/machine/profile.h"

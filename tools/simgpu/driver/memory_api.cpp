@@ -17,15 +17,15 @@ constexpr unsigned register_flags =
 
 CUdeviceptr address_of(const void* host) { return reinterpret_cast<CUdeviceptr>(host); }
 
-const Block& host_block(const void* host) {
+const MemoryBlock& host_block(const void* host) {
   current_context();
-  const Block* block = block_at(address_of(host));
+  const MemoryBlock* block = block_at(address_of(host));
   require(block != nullptr && block->is_host());
   return *block;
 }
 
 /// As the driver does, so that no work loses its memory.
-void free_now(const Block& block) {
+void free_now(const MemoryBlock& block) {
   const CUdeviceptr address = block.address;
   forbid_in_capture();
   if (block.context) {
@@ -41,7 +41,8 @@ void answer(void* data, T value) {
   std::memcpy(data, &value, sizeof value);
 }
 
-void answer_of(void* data, CUpointer_attribute attribute, CUdeviceptr address, const Block& block) {
+void answer_of(void* data, CUpointer_attribute attribute, CUdeviceptr address,
+               const MemoryBlock& block) {
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
       return answer(data, block.context ? block.context->handle : CUcontext{});
@@ -113,7 +114,7 @@ void cuMemFree_v2(CUdeviceptr address) {
 
 void cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes, CUdeviceptr address) {
   current_context();
-  const Block* block = block_at(address);
+  const MemoryBlock* block = block_at(address);
   require(block != nullptr && block->kind != MemoryKind::registered, CUDA_ERROR_NOT_FOUND);
   if (base != nullptr) *base = block->address;
   if (bytes != nullptr) *bytes = block->bytes;
@@ -123,7 +124,7 @@ void* cuMemHostAlloc(std::size_t bytes, unsigned flags) {
   require((flags & ~host_flags) == 0);
   const auto context = current_context();
   forbid_in_capture();
-  Block& block = allocate(bytes, context, MemoryKind::pinned);
+  MemoryBlock& block = allocate(bytes, context, MemoryKind::pinned);
   block.flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
   return reinterpret_cast<void*>(block.address);
 }
@@ -165,7 +166,7 @@ CUdeviceptr cuMemAllocManaged(std::size_t, unsigned) {
 void cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
   require(data != nullptr);
   current_context();
-  const Block* block = block_at(address);
+  const MemoryBlock* block = block_at(address);
   require(block != nullptr);
   answer_of(data, attribute, address, *block);
 }
@@ -174,7 +175,7 @@ void cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, voi
                             CUdeviceptr address) {
   require(count != 0 && attributes != nullptr && data != nullptr);
   current_context();
-  const Block* block = block_at(address);
+  const MemoryBlock* block = block_at(address);
   for (unsigned i = 0; i < count; ++i) {
     const bool has_it = block != nullptr &&
                         (block->is_host() || attributes[i] != CU_POINTER_ATTRIBUTE_HOST_POINTER);

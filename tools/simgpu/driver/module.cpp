@@ -1,3 +1,5 @@
+#include "tools/simgpu/driver/module.h"
+
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -5,7 +7,6 @@
 
 #include "tools/simgpu/driver/allocation.h"
 #include "tools/simgpu/driver/driver.h"
-#include "tools/simgpu/driver/function.h"
 #include "tools/simgpu/machine/profile.h"
 #include "tools/simgpu/ptx/syntax.h"
 

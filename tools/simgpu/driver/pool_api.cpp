@@ -18,7 +18,7 @@ CUdeviceptr allocate_from(const std::shared_ptr<Pool>& pool, std::size_t bytes, 
   forbid_memory_node(*stream);
   if (bytes == 0) return 0;
   if (pool->most != 0 && pool->used + bytes > pool->most) refuse(CUDA_ERROR_OUT_OF_MEMORY);
-  Block& block = allocate(bytes, stream->context);
+  MemoryBlock& block = allocate(bytes, stream->context);
   block.pool = pool;
   pool->take(bytes);
   return block.address;

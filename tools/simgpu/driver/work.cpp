@@ -9,7 +9,7 @@
 #include "tools/simgpu/driver/allocation.h"
 #include "tools/simgpu/driver/copy.h"
 #include "tools/simgpu/driver/driver.h"
-#include "tools/simgpu/driver/function.h"
+#include "tools/simgpu/driver/module.h"
 #include "tools/simgpu/machine/profile.h"
 
 namespace simgpu::driver {
