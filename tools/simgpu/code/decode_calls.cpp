@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include "tools/simgpu/code/call_targets.h"
 
 #include "tools/simgpu/code/decoder.h"
-#include "tools/simgpu/machine/call_stack.h"
 
 // Source: PTX ISA 7.1 and 9.7.12.5.
 namespace simgpu {

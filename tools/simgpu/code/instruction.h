@@ -126,11 +126,11 @@ struct Kernel {
   std::uint32_t reserved_shared_offset = 0, reserved_shared_bytes = 0;
   std::uint32_t dynamic_shared_offset = 0;  ///< where a launch's own shared memory begins
   std::uint32_t local_bytes = 0;            ///< of a thread
-  int registers_per_thread = 0;    ///< of 32 bits, that it takes at least: code/function_code.h
-  std::uint64_t most_threads = 0;  ///< .maxntid or .reqntid; 0 where the text names none
-  bool exact_threads = false;      ///< .reqntid
-  int most_registers = 0;          ///< .maxnreg; 0 where the text names none
-  std::vector<std::string> files;  ///< of source lines, by number
+  int registers_per_thread = 0;             ///< of 32 bits, that it takes at least: code/liveness.h
+  std::uint64_t most_threads = 0;           ///< .maxntid or .reqntid; 0 where the text names none
+  bool exact_threads = false;               ///< .reqntid
+  int most_registers = 0;                   ///< .maxnreg; 0 where the text names none
+  std::vector<std::string> files;           ///< of source lines, by number
 };
 
 }  // namespace simgpu

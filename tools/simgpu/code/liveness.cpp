@@ -1,12 +1,12 @@
 // Which values live where: backwards over the blocks of a function until nothing changes. Source:
 // Aho, Lam, Sethi and Ullman, "Compilers", 9.2.5.
+#include "tools/simgpu/code/liveness.h"
+
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
-#include "tools/simgpu/code/function_code.h"
-#include "tools/simgpu/code/registers.h"
-#include "tools/simgpu/machine/call_stack.h"
+#include "tools/simgpu/code/call_targets.h"
 
 namespace simgpu {
 namespace {

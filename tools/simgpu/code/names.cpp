@@ -4,9 +4,9 @@
 #include <cstring>
 #include <string>
 
+#include "tools/simgpu/code/call_targets.h"
 #include "tools/simgpu/code/decode_calls.h"
 #include "tools/simgpu/code/specials.h"
-#include "tools/simgpu/machine/call_stack.h"
 
 namespace simgpu {
 namespace {

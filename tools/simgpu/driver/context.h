@@ -38,6 +38,8 @@ std::vector<CUcontext>& context_stack();
 std::shared_ptr<Context> current_context();
 /// The same whatever its errors are.
 std::shared_ptr<Context> current_context_in_any_state();
+/// \throws Refusal with the context's error
+void require_no_error(const Context& context);
 
 std::shared_ptr<Context> make_context(unsigned flags);
 /// Waits for its work, then destroys all that it owns.

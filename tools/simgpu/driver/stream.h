@@ -79,8 +79,6 @@ std::vector<std::shared_ptr<Operation>> pending(const Stream& stream);
 /// Waits, without the lock of the driver.
 void wait_for(const std::vector<std::shared_ptr<Operation>>& operations);
 void synchronise(const std::shared_ptr<Context>& context);
-/// \throws Refusal with the context's error
-void require_no_error(const Context& context);
 
 /// The device thread ends after the operation that it is at.
 void stop_device();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "tools/simgpu/code/call_targets.h"
 #include "tools/simgpu/machine/fault.h"
 
 namespace simgpu {

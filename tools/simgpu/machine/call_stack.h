@@ -28,11 +28,6 @@ class CallStack {
   std::array<std::vector<std::byte>, warp_size> kept_;
 };
 
-/// Addresses of functions are multiples of this, from the first on: no memory lies there.
-inline constexpr std::uint64_t function_address_step = 16;
-/// An entry of Kernel::targets for a function that a call cannot reach.
-inline constexpr std::uint32_t no_target = 0xffff'ffffu;
-
 /// The place of the function that a pointer names among targets of Control::select. That one has 1
 /// for its immediate, and pointers of 8 bytes instead of indices.
 /// \throws Fault where there is none.
