@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -17,7 +18,9 @@ class CallGraph {
   /// The least number of a function on the path that this one leads back to.
   std::size_t visit(const ptx::Function& function) {
     constexpr std::size_t deepest = 256;
-    if (depth_ == deepest) throw ptx::Error(function.position, "calls too deep");
+    if (depth_ == deepest)
+      throw ptx::Error(function.position, "calls too deep: more than " + std::to_string(deepest) +
+                                              " functions in one another");
     ++depth_;
     const std::size_t own = numbers_.size() + 1;
     std::size_t least = own;

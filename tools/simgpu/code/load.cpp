@@ -42,8 +42,11 @@ void lay_out_parameters(const ptx::Function& entry, Kernel& kernel) {
     const auto alignment = static_cast<std::uint64_t>(each.alignment_bytes());
     const std::uint64_t offset = (end + alignment - 1) / alignment * alignment;
     end = offset + each.bytes();
-    if (end > most || each.space != ptx::Space::parameter)
-      throw ptx::Error(each.position, "parameters that no kernel may have");
+    if (each.space != ptx::Space::parameter)
+      throw ptx::Error(each.position, "the parameter " + each.name + " of an entry is a register");
+    if (end > most)
+      throw ptx::Error(each.position, "the parameters of " + entry.name + " take more than " +
+                                          std::to_string(most) + " bytes");
     kernel.parameters.push_back(
         {each.name, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(each.bytes())});
   }

@@ -1,5 +1,7 @@
 #include "tools/simgpu/code/registers.h"
 
+#include <string>
+
 namespace simgpu {
 namespace {
 
@@ -24,8 +26,11 @@ Slot RegisterFile::slot_of(const ptx::Variable& variable) {
   if (!is_new) return found->second;
   constexpr std::uint64_t most = 32764;  // as of the parameters of kernels
   const std::uint64_t bytes = variable.bytes();
-  if (bytes > most || variable.type.name == "pred")
-    throw ptx::Error(variable.position, "a parameter that no function may have");
+  if (variable.type.name == "pred")
+    throw ptx::Error(variable.position, "the parameter " + variable.name + " is a predicate");
+  if (bytes > most)
+    throw ptx::Error(variable.position, "the parameter " + variable.name + " takes more than " +
+                                            std::to_string(most) + " bytes");
   return found->second = {add_slot(bytes, variable.position), static_cast<std::uint32_t>(bytes)};
 }
 
