@@ -91,7 +91,7 @@ InHostFunction::~InHostFunction() { in_host_function = false; }
 
 CUresult unsupported(const char* name) noexcept {
   return enter(name, {}, [name] {
-    static std::set<std::string> told;
+    static auto& told = *new std::set<std::string>;  // never destroyed
     const bool is_first = told.insert(name).second;
     refuse(CUDA_ERROR_NOT_SUPPORTED, is_first ? "the simulated GPU has no such function" : "");
   });

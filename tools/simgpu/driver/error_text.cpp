@@ -8,8 +8,9 @@
 namespace simgpu::driver {
 namespace {
 
-/// The words that programs know of the errors that they meet here.
-const std::map<CUresult, std::string_view> texts = {
+/// The words that programs know of the errors that they meet here. Never destroyed: programs may
+/// ask for them until they end.
+const auto& texts = *new std::map<CUresult, std::string_view>{
     {CUDA_SUCCESS, "no error"},
     {CUDA_ERROR_INVALID_VALUE, "invalid argument"},
     {CUDA_ERROR_OUT_OF_MEMORY, "out of memory"},
