@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <string>
 #include <thread>
 #include <vector>
 

@@ -1,5 +1,3 @@
-#include <cstdio>
-#include <fstream>
 #include <utility>
 
 #include "tests/simgpu/client.h"

@@ -1,5 +1,4 @@
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <thread>
 

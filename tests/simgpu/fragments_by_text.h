@@ -23,7 +23,6 @@ struct ShapeText {
   int bits;  ///< of an element of A and B
   int m, n, k;
   Formula a, b, c;
-  int k_elements() const { return k; }
 };
 
 // 9.7.14.5.1, .m8n8k4 with .f16: of the group of lanes that computes one product.

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <functional>
 #include <random>
 
 #include "tests/simgpu/kernel_file.h"

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <map>
-#include <string>
 #include <string_view>
 #include <vector>
 

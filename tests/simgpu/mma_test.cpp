@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cfenv>
 #include <random>
-#include <string>
 
 #include "tests/simgpu/mma_by_text.h"
 #include "tools/simgpu/machine/settings.h"

@@ -2,9 +2,7 @@
 /// A simulated GPU for tests of kernels: memory, modules from PTX or CUDA C++, launches.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <optional>

@@ -1,6 +1,5 @@
 // From one type of number to another: tests/simgpu/kernels/conversions.cu, against exact integers.
 #include <algorithm>
-#include <array>
 
 #include "tests/simgpu/kernel_suite.h"
 

@@ -2,7 +2,6 @@
 #include <array>
 
 #include "tests/simgpu/captured.h"
-#include "tests/simgpu/kernel_file.h"
 #include "tests/simgpu/kernel_suite.h"
 
 namespace simgpu {

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <bit>
 #include <numeric>
 
 #include "tests/simgpu/kernel_file.h"

@@ -6,11 +6,9 @@
 
 #include <array>
 #include <cstring>
-#include <deque>
 #include <map>
 #include <optional>
 #include <random>
-#include <set>
 #include <string>
 
 #include "tests/simgpu/matrix_numbers.h"

@@ -1,10 +1,9 @@
 #include "tools/simgpu/code/decode_calls.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
-#include "tools/simgpu/code/call_targets.h"
 
+#include "tools/simgpu/code/call_targets.h"
 #include "tools/simgpu/code/decoder.h"
 
 // Source: PTX ISA 7.1 and 9.7.12.5.

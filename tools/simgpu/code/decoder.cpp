@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "tools/simgpu/code/compared.h"
 #include "tools/simgpu/code/specials.h"
 
 namespace simgpu {

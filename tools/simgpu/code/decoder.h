@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,7 +11,6 @@
 #include <vector>
 
 #include "tools/simgpu/code/call_graph.h"
-#include "tools/simgpu/code/compared.h"
 #include "tools/simgpu/code/decode_calls.h"
 #include "tools/simgpu/code/function_code.h"
 #include "tools/simgpu/code/layout.h"

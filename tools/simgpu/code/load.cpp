@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 
 #include "tools/simgpu/code/call_graph.h"
-#include "tools/simgpu/code/decode_calls.h"
 #include "tools/simgpu/code/decoder.h"
-#include "tools/simgpu/code/liveness.h"
 #include "tools/simgpu/code/function_code.h"
 #include "tools/simgpu/code/layout.h"
+#include "tools/simgpu/code/liveness.h"
 #include "tools/simgpu/code/names.h"
 #include "tools/simgpu/ptx/syntax.h"
 

@@ -5,10 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "tools/simgpu/code/instruction.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>

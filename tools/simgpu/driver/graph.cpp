@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <unordered_set>
 
 #include "tools/simgpu/driver/module.h"

@@ -2,9 +2,7 @@
 /// Graphs of work. Nodes belong to their graph; edges are pointers between nodes of one graph.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <random>
 #include <vector>
 
 #include "tools/simgpu/driver/stream.h"

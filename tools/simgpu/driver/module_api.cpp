@@ -1,5 +1,4 @@
 // cuModule*, cuLibrary*, cuKernel*, cuFunc*.
-#include <algorithm>
 
 #include "tools/simgpu/driver/capture.h"
 #include "tools/simgpu/driver/module.h"

@@ -1,7 +1,6 @@
 #include "tools/simgpu/machine/presets.h"
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 namespace simgpu {

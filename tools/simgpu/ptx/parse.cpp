@@ -22,7 +22,7 @@ class ModuleParser {
  private:
   void version() {
     if (!words_.accept(".version")) words_.refuse(".version");
-    module_.version = std::string(words_.expect(TokenKind::real, "a version").text);
+    words_.expect(TokenKind::real, "a version");
   }
 
   void target() {

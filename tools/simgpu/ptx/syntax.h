@@ -154,9 +154,7 @@ struct Function {
 };
 
 struct Module {
-  std::string version;  ///< `9.0`
-  std::string target;   ///< `sm_90a`
-  int address_size = 64;
+  std::string target;                ///< `sm_90a`
   std::map<int, std::string> files;  ///< of .file
   std::vector<Variable> variables;
   std::vector<Function> functions;
