@@ -87,6 +87,11 @@ TEST_CASE("simgpu opcodes: each entry of the table is what its text becomes") {
   }
 }
 
+TEST_CASE("simgpu opcodes: what is not in the table has no entry") {
+  CHECK(opcodes("add.f33").empty());
+  CHECK(opcodes("").empty());
+}
+
 TEST_CASE("simgpu opcodes: words in an order that ptxas takes, too") {
   const std::pair<const char*, const char*> pairs[] = {
       {"ldmatrix.sync.aligned.x4.m8n8.shared.b16 {%r1,%r2,%r3,%r4}, [%r5];",

@@ -7,14 +7,14 @@
 ///
 ///     d4     a register of 4 bytes a lane, written (1, 2, 4, 8, 16); _ is a sink
 ///     s4     a register, special register, number or address of a variable, read
-///     D, S   dp, sp: a predicate, written or read; a read one may be negated: its number then has
-///            the bit `negated_predicate`
+///     dp, sp a predicate, written or read; a read one may be negated: its number then has the bit
+///            `negated_predicate`
 ///     d4v2   a vector of 2 registers (1, 2, 4, 8), written; s4v4 likewise, read
 ///     dpq    a pair p|q of predicates written; q is a sink where the text has p alone
 ///     d4q    a pair d|p of a register and a predicate written; p is a sink where it is not there
 ///     m      memory: the offset of the register that holds the address, which is 8 bytes long, or
 ///            4 in shared memory (pattern m4); the number added is in Instruction::immediate
-///     i      a number, in Instruction::immediate: not beside m (where s4 is a number too)
+///     i      a number, in Instruction::immediate: not beside m, e or f, which have theirs there
 ///     l      a label or function, in Instruction::target
 ///     t      the name of .branchtargets, in Instruction::target
 ///
@@ -32,7 +32,7 @@
 ///                                      special registers are in registers before a warp starts.
 ///     call.vprintf           d4 s8 s8  a call of a function that the module does not define, by
 ///                                      its name: results, then parameters
-///     ld param s8            d4 e      ld.param of an entry, and others of memory: opcode_name.h
+///     ld param s8            d4 e      ld.param of an entry (d4 m: at an address); opcode_name.h
 ///     ld param v2 b32        d4v2 f    ld.param of a function or call
 ///     st param b32           f s4      st.param
 ///     param.copy             f f       from one parameter to another at a call; the immediate is

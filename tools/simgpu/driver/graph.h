@@ -51,7 +51,8 @@ std::vector<const Node*> dependents(const Node& node);
 /// Whether `to` comes after `from`, or is it.
 bool reaches(const Node& from, const Node& to);
 
-/// Child graphs lie in one another as deep as there may be at most. \throws Refusal
+/// Tells the child graph that the work has, if it has one, how deep it lies in this graph.
+/// \throws Refusal where that is deeper than there may be
 void place_child(const Work& work, const Graph& parent);
 
 /// A copy, child graphs included.

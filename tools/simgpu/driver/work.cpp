@@ -121,14 +121,14 @@ CUresult code_of(FaultKind kind) {
     case FaultKind::illegal_instruction: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case FaultKind::asserted: return CUDA_ERROR_ASSERT;
     case FaultKind::no_progress: return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case FaultKind::trapped:
     // What no GPU finds fails the launch here.
     case FaultKind::uninitialised:
     case FaultKind::shared_race:
     case FaultKind::block_race:
     case FaultKind::divergent_barrier:
     case FaultKind::absent_lane:
-    case FaultKind::missing_wait:
-    case FaultKind::trapped: return CUDA_ERROR_LAUNCH_FAILED;
+    case FaultKind::missing_wait: return CUDA_ERROR_LAUNCH_FAILED;
   }
   return CUDA_ERROR_LAUNCH_FAILED;
 }

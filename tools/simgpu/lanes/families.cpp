@@ -1,6 +1,6 @@
 #include "tools/simgpu/lanes/families.h"
 
-// Each family has its function NAME_opcodes() in the file of that or a wider name.
+// Each family has its function NAME_opcodes() in one of the files beside this one.
 // clang-format off
 #define FAMILIES(each)                                                                        \
   each(address) each(approximate) each(atomic) each(bit) each(bit_field) each(clock)          \

@@ -27,7 +27,7 @@ struct Family {
   std::vector<Opcode> opcodes;
 };
 
-/// Its functions are compiled once, not for each instruction set.
+/// Its functions are compiled once, not for each instruction set: they are in code/opcodes.cpp.
 class OpcodeTable {
  public:
   /// What is added from here on is of this family.

@@ -7,18 +7,18 @@
 /// two accesses to a byte by different warps, one a write and not both strong, one must have
 /// happened before the other. Source: Flanagan and Freund, "FastTrack", PLDI 2009, with a warp in
 /// the place of a thread. Between two such moments of a warp its lanes have a time of their own,
-/// see lane_times.h. Strong accesses are those
-/// that PTX ISA 8.2.1 and 8.4 name: atomics, relaxed, acquire, release, volatile. One that writes
-/// publishes what the warp knew at its last fence; one that reads learns what was published where
-/// it read. A fence behind the read is not asked for: much published code reads a counter by an
-/// atomic and goes on without it.
+/// see lane_times.h. Strong accesses are those that PTX ISA 8.2.1 and 8.4 name: atomics, relaxed,
+/// acquire, release, volatile; code/compared.h adds one. One that writes publishes what the warp
+/// knew at its last fence; one that reads learns what was published where it read. A fence behind
+/// the read is not asked for: much published code reads a counter by an atomic and goes on without
+/// it.
 ///
 /// Lanes of a warp may write the same value to the same place, in one instruction or several: that
 /// is what the racecheck tool of compute-sanitizer calls information, and no error. Not found are
 /// races of lanes that a fence of any of them lies between, or an access of another warp; of
 /// different bytes in one half of a word; and with instructions of the whole warp (matrices) if
-/// both are of that kind. Registered memory of the host has no cells: no races are looked for
-/// there.
+/// both are of that kind; nor what cells of memory do not hold (races.h). Registered memory of the
+/// host has no cells: no races are looked for there.
 #pragma once
 
 #include <cstdint>

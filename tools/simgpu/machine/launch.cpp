@@ -127,7 +127,7 @@ class GridRun {
   }
   void put_back(std::unique_ptr<BlockRun> block, bool is_done, std::uint64_t spent) {
     const std::lock_guard lock(mutex_);
-    spent_ += static_cast<std::int64_t>(spent);
+    spent_ += spent;
     if (spent_ > budget_ && !report_)
       report_ = report_of(
           Fault(FaultKind::no_progress, Fault::every_lane, 0,

@@ -1,5 +1,8 @@
 /// \file
-/// Whether two accesses to the same bytes race.
+/// Whether two accesses to the same bytes race. A race is found as long as the cells of memory
+/// (shadow.h) hold the first of the two: for each 4 bytes they have the last write, and of reads
+/// and of strong accesses those of two warps. A launch that finds no numbers left for its intervals
+/// goes on without this check.
 #pragma once
 
 #include <cstdint>

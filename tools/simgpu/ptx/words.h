@@ -66,7 +66,7 @@ class Words {
   /// With a sign, or `~`, in two's complement.
   std::uint64_t expect_signed(const char* what);
 
-  /// \throws Error at the next word: `wanted, not ...`.
+  /// \throws Error at the next word: `WANTED is missing before ...`.
   [[noreturn]] void refuse(const std::string& wanted) const;
 
  private:
