@@ -464,6 +464,15 @@ TEST_CASE("simgpu load: what is wrong is named") {
         std::string::npos);
   CHECK(problem(head + ".global .u64 a = b;").find("address of b") != std::string::npos);
   CHECK(problem(head + ".global .b8 a[0];").find("no bytes") != std::string::npos);
+  check_says(problem(head + ".entry k(.reg .b32 p) {}"),
+             "the parameter p of an entry is a register");
+  check_says(problem(head + ".entry k(.param .b8 p[32765]) {}"),
+             "the parameters of k take more than 32764 bytes");
+  const std::string calls = "\n.entry k() { .reg .pred q; call f, (q); }";
+  check_says(problem(head + ".func f(.reg .pred p) { ret; }" + calls),
+             "the parameter p is a predicate");
+  check_says(problem(head + ".func f(.param .b8 p[32765]) { ret; }" + calls),
+             "the parameter p takes more than 32764 bytes");
 }
 
 TEST_CASE("simgpu load: a chain of calls, and kernels that share a long function, have bounds") {
