@@ -89,7 +89,7 @@ TEST_CASE("simgpu kernels: blocks that write the same, plainly or by atomics" *
   KernelCase c(kernel("if (n == 0) atomicAdd(more + t, data[i]);\n  else more[t] += data[i];"));
   CHECK(c.run(8, 64) == nothing);
   CHECK(c.word(c.more, 1) == 8 * 1 + 64 * 28);
-  CHECK(c.run(8, 64, 1) == FaultKind::block_race);
+  CHECK(c.run(8, 64, 1) == FaultKind::global_race);
 }
 
 TEST_CASE("simgpu kernels: the last block adds up" * doctest::skip(!has_nvrtc())) {
@@ -115,7 +115,7 @@ TEST_CASE("simgpu kernels: the last block adds up" * doctest::skip(!has_nvrtc())
   KernelCase c(kernel(body));
   CHECK(c.run(40, 96) == nothing);
   CHECK(c.word(c.more, 2049) == 3840 * 3839 / 2);
-  CHECK(c.run(40, 96, 1) == FaultKind::block_race);
+  CHECK(c.run(40, 96, 1) == FaultKind::global_race);
 }
 
 TEST_CASE("simgpu kernels: the last block sets the counter back" * doctest::skip(!has_nvrtc())) {
@@ -136,7 +136,7 @@ TEST_CASE("simgpu kernels: the last block sets the counter back" * doctest::skip
   CHECK(c.run(8, 64) == nothing);
   CHECK(c.word(c.data, 3) == 8 * 3 + 64 * 28);
   CHECK(c.word(c.more, 0) == 0);
-  CHECK(c.run(8, 64, 1) == FaultKind::block_race);  // another block does it
+  CHECK(c.run(8, 64, 1) == FaultKind::global_race);  // another block does it
 }
 
 TEST_CASE("simgpu kernels: counters set back by the later of two blocks, many thousands of times" *
@@ -197,7 +197,7 @@ TEST_CASE("simgpu kernels: a scan that looks back at the blocks before" *
   CHECK(c.run(30, 64) == nothing);
   for (const int at : {0, 63, 64, 1000, 1919})
     CHECK(c.word(c.more, static_cast<std::size_t>(at)) == at * (at + 1) / 2);
-  CHECK(c.run(30, 64, 1) == FaultKind::block_race);
+  CHECK(c.run(30, 64, 1) == FaultKind::global_race);
 }
 
 TEST_CASE("simgpu kernels: a lock around plain accesses" * doctest::skip(!has_nvrtc())) {
@@ -213,7 +213,7 @@ TEST_CASE("simgpu kernels: a lock around plain accesses" * doctest::skip(!has_nv
   KernelCase c(kernel(body));
   CHECK(c.run(16, 32) == nothing);
   CHECK(c.word(c.more, 64) == 5 * 120);
-  CHECK(c.run(16, 32, 1) == FaultKind::block_race);
+  CHECK(c.run(16, 32, 1) == FaultKind::global_race);
 }
 
 TEST_CASE("simgpu kernels: a barrier of the grid" * doctest::skip(!has_nvrtc())) {
@@ -238,7 +238,7 @@ __device__ void meet(int* counter, int round, bool fence) {
   KernelCase c(kernel(body, before));
   CHECK(c.run(6, 64) == nothing);
   CHECK(c.word(c.data, 100) == 106);
-  CHECK(c.run(6, 64, 1) == FaultKind::block_race);
+  CHECK(c.run(6, 64, 1) == FaultKind::global_race);
 }
 
 TEST_CASE("simgpu kernels: a loop of compare-and-swap begins with a plain read" *
@@ -272,8 +272,8 @@ __device__ void raise(double* at, double by) {
   CHECK(c.run(6, 64) == nothing);
   CHECK(c.word(c.data, 1) == 3 * 3 * 3 * 3 * 3 * 3);
   CHECK(c.device.download(reinterpret_cast<const double*>(c.more), 1)[0] == 3);
-  CHECK(c.run(6, 64, 1) == FaultKind::block_race);  // a read that no swap looks at again
-  CHECK(c.run(6, 64, 2) == FaultKind::block_race);  // a plain write
+  CHECK(c.run(6, 64, 1) == FaultKind::global_race);  // a read that no swap looks at again
+  CHECK(c.run(6, 64, 2) == FaultKind::global_race);  // a plain write
 }
 
 TEST_CASE("simgpu kernels: threads leave, and the rest of the block meets" *

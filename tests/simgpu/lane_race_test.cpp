@@ -46,7 +46,7 @@ struct Place {
     return access("red", "add u32", "s4", at, lanes, 1);
   }
   void meet(std::uint32_t lanes = all_lanes) { block.meet_lanes(warp, lanes); }
-  FaultKind race() const { return shared ? FaultKind::shared_race : FaultKind::block_race; }
+  FaultKind race() const { return shared ? FaultKind::shared_race : FaultKind::global_race; }
 };
 
 template <class Body>
@@ -351,8 +351,8 @@ TEST_CASE("simgpu lanes: one prepares for all, in global memory" * doctest::skip
   CHECK(c.run(4, 64) == nothing);
   CHECK(c.word(c.more, 1024 + 70) == 64 * 3);
   // Shuffles and votes order no memory, the programming guide says.
-  CHECK(c.run(4, 64, 1) == FaultKind::block_race);
-  CHECK(c.run(4, 64, 2) == FaultKind::block_race);
+  CHECK(c.run(4, 64, 1) == FaultKind::global_race);
+  CHECK(c.run(4, 64, 2) == FaultKind::global_race);
 }
 
 // What sync() of a tile and of coalesced threads becomes.

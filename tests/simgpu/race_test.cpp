@@ -9,7 +9,7 @@ namespace simgpu {
 namespace {
 
 constexpr auto nothing = std::nullopt;
-constexpr auto race = FaultKind::block_race;
+constexpr auto race = FaultKind::global_race;
 
 template <class Body>
 void on_each_isa(Body body) {

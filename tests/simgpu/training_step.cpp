@@ -255,7 +255,7 @@ class Training {
 
 std::string training_kernels() {
   const sinter::cuda::NvrtcLibrary* nvrtc = sinter::cuda::nvrtc_library();
-  if (nvrtc == nullptr) return "";
+  if (nvrtc == nullptr) throw std::runtime_error("NVRTC is not installed");
   sinter::cuda::NvrtcProgram* program = nullptr;
   const std::string source = kernel_file("training.cu");
   nvrtc->CreateProgram(&program, source.c_str(), "training.cu", 0, nullptr, nullptr);

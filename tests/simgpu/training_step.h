@@ -14,7 +14,7 @@ struct TrainingResult {
   bool operator==(const TrainingResult&) const = default;
 };
 
-/// The kernels of training.cu as PTX for sm_80; empty where there is no NVRTC.
+/// The kernels of training.cu as PTX for sm_80. \throws std::runtime_error where there is no NVRTC.
 std::string training_kernels();
 
 enum class Launches { direct, replayed };

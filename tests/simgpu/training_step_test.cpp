@@ -1,17 +1,14 @@
 #include "tests/simgpu/training_step.h"
 
+#include "runtime/cuda/nvrtc_library.h"
 #include "tests/simgpu/client.h"
 #include "tests/simgpu/run_client.h"
 
 namespace simgpu {
 
-TEST_CASE(
-    "simgpu driver: replays of a captured training step give the numbers of direct launches") {
+TEST_CASE("simgpu driver: replays of a captured training step give the numbers of direct launches" *
+          doctest::skip(sinter::cuda::nvrtc_library() == nullptr)) {
   const std::string ptx = training_kernels();
-  if (ptx.empty()) {
-    MESSAGE("skipped: NVRTC is not installed");
-    return;
-  }
   constexpr int steps = 20;
   const TestContext context;
   const TrainingResult direct = train(ptx, Launches::direct, steps);

@@ -125,7 +125,7 @@ CUresult code_of(FaultKind kind) {
     // What no GPU finds fails the launch here.
     case FaultKind::uninitialised:
     case FaultKind::shared_race:
-    case FaultKind::block_race:
+    case FaultKind::global_race:
     case FaultKind::divergent_barrier:
     case FaultKind::absent_lane:
     case FaultKind::missing_wait: return CUDA_ERROR_LAUNCH_FAILED;

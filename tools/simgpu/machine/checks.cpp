@@ -125,7 +125,7 @@ void AccessChecks::settle(int lane, std::uint64_t address, int offset, const voi
   for (int n = 0; n < bytes; ++n) {
     if ((twice >> n & 1u) == 0 || there[n] == static_cast<const std::byte*>(value)[n]) continue;
     const bool shared = address - short_way.shared.base < short_way.shared.bytes;
-    throw Fault(shared ? FaultKind::shared_race : FaultKind::block_race, lane, address,
+    throw Fault(shared ? FaultKind::shared_race : FaultKind::global_race, lane, address,
                 "another lane of the warp has written another value there, with no __syncwarp or "
                 "barrier between that orders the two");
   }

@@ -15,7 +15,7 @@ enum class FaultKind : std::uint8_t {
   wrong_space,        ///< an address of another space: local of another thread, host memory
   uninitialised,      ///< a read of memory that nobody has written
   shared_race,        ///< threads of a block touch shared memory, in no order: see checks.h
-  block_race,         ///< threads of a launch, of one block or two, touch global memory so
+  global_race,        ///< threads of a launch, of one block or two, touch global memory so
   divergent_barrier,  ///< threads of a block wait at different barriers
   absent_lane,        ///< a member of a warp-wide instruction has left or waits elsewhere
   missing_wait,       ///< what cp.async copies is touched before it is waited for

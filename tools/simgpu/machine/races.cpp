@@ -123,7 +123,7 @@ void Races::fail_lanes(const LaneAccess& access, std::uint32_t mark, const char*
                           : by == several_lanes ? "several lanes of the same warp have"
                                                 : "the same warp as a whole has";
   throw Fault(
-      in_shared_ ? FaultKind::shared_race : FaultKind::block_race, access.lane, access.address,
+      in_shared_ ? FaultKind::shared_race : FaultKind::global_race, access.lane, access.address,
       fmt::format("{} that {} {}, with no __syncwarp or barrier between that orders the two",
                   verb_of(access), who, done));
 }
@@ -138,7 +138,7 @@ void Races::fail(const LaneAccess& access, Cell other, const char* done) const {
                               : fmt::format("block ({}, {}, {})", number % size.x,
                                             number / size.x % size.y, number / size.x / size.y);
   const std::uint64_t threads = block_.grid->block_size.count();
-  throw Fault(in_shared_ ? FaultKind::shared_race : FaultKind::block_race, access.lane,
+  throw Fault(in_shared_ ? FaultKind::shared_race : FaultKind::global_race, access.lane,
               access.address,
               fmt::format("{} that a thread from {} to {} of {} has {}, with no barrier or fence "
                           "and atomic between that orders the two",

@@ -18,7 +18,7 @@ constexpr const char* title_of(FaultKind kind) {
     case FaultKind::wrong_space: return "address of another space";
     case FaultKind::uninitialised: return "read of uninitialised memory";
     case FaultKind::shared_race: return "race in shared memory";
-    case FaultKind::block_race: return "race in global memory";
+    case FaultKind::global_race: return "race in global memory";
     case FaultKind::divergent_barrier: return "divergent barrier";
     case FaultKind::absent_lane: return "absent lane";
     case FaultKind::missing_wait: return "missing wait for an asynchronous copy";
