@@ -107,7 +107,7 @@ TEST_CASE("simgpu driver: a function runs in streams of its own context") {
 
 TEST_CASE("simgpu driver: functions call themselves as deep as the limit of the context allows") {
   const auto run = [](CUfunction function, CUdeviceptr to) {
-    unsigned depth = 200;
+    unsigned depth = 3000;
     void* each[] = {&to, &depth};
     CHECK(launch(function, nullptr, each) == CUDA_SUCCESS);
     return cuCtxSynchronize();
@@ -116,9 +116,9 @@ TEST_CASE("simgpu driver: functions call themselves as deep as the limit of the 
     const TestContext context;
     const TestMemory memory(4);
     const CUfunction function = test_function(text, "deep");
-    CHECK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 16 << 10) == CUDA_SUCCESS);
+    CHECK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 512 << 10) == CUDA_SUCCESS);
     CHECK(run(function, memory) == CUDA_SUCCESS);
-    CHECK(read<unsigned>(memory, 1) == std::vector<unsigned>{200 * 201 / 2});
+    CHECK(read<unsigned>(memory, 1) == std::vector<unsigned>{3000 * 3001 / 2});
   }
   const TestContext context;
   const TestMemory memory(4);

@@ -336,8 +336,8 @@ TEST_CASE("simgpu load: calls through pointers, and of functions that call thems
                          "mov.u64 %rd1, own;\ncall r, (in);\n}\n"
                          ".entry k()\n{\n.local .b32 own[3];\n.reg .b32 %r1;\n.reg .pred %p;\n"
                          "@%p call r, (%r1);\n}\n");
-  // 16 bytes of the entry, and a stack.
-  CHECK(recursive.kernel().local_bytes == 16 + (16 << 10));
+  // 3 words of the entry, the frames of r that wait and one more, all in multiples of 16.
+  CHECK(recursive.kernel().local_bytes == 16 + (64 << 10) + 32);
 }
 
 TEST_CASE("simgpu load: shared and local variables") {

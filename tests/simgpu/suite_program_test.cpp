@@ -201,6 +201,14 @@ KernelRow print_row() {
           }};
 }
 
+/// Deep in frames, and not so deep with the stack that a context has without more.
+std::vector<KernelRow> stack_rows() {
+  LaunchConfiguration small = threads(count);
+  small.stack_bytes = 1024;
+  return {row("large_frames", threads(count), exactly(std::vector<S32>(count, 500 * 501 / 2)), 500),
+          row("large_frames", small, exactly(std::vector<S32>(count, 30 * 31 / 2)), 30)};
+}
+
 /// A launch that ends with a fault of this kind, whose report has these words.
 template <class... Arguments>
 KernelRow fault_row(const char* name, FaultKind kind, std::vector<std::string> words,
@@ -236,6 +244,8 @@ std::vector<KernelRow> fault_rows() {
       // Functions that never come back.
       fault_row("chain", FaultKind::out_of_bounds, {"stack was full: 65536 bytes", "kernels.cu:"},
                 unwritten, 0),
+      fault_row("large_frames", FaultKind::out_of_bounds,
+                {"stack was full: 65536 bytes", "kernels.cu:"}, unwritten, 1500),
   };
 }
 
@@ -243,7 +253,7 @@ std::vector<KernelRow> fault_rows() {
 
 TEST_CASE("simgpu suite: what makes a program" * doctest::skip(!has_nvrtc())) {
   std::vector<KernelRow> rows;
-  for (auto make : {recursion_rows, pointer_rows, jump_rows, other_rows, fault_rows})
+  for (auto make : {recursion_rows, pointer_rows, jump_rows, other_rows, stack_rows, fault_rows})
     for (KernelRow& each : make()) rows.push_back(std::move(each));
   check_kernels("program.cu", rows, {}, {"sm_80"});
   const auto a = numbers<float>(count, 4, -1, 1);

@@ -54,6 +54,14 @@ __noinline__ __device__ int chained(int n, int step) {
 }
 extern "C" __global__ void chain(int* out, int step) { out[place()] = chained(place(), step); }
 
+// Frames of 64 bytes.
+__noinline__ __device__ int filled(int n) {
+  volatile int own[16];
+  own[n % 16] = n;
+  return n == 0 ? 0 : filled(n - 1) + own[n % 16];
+}
+extern "C" __global__ void large_frames(int* out, int depth) { out[place()] = filled(depth); }
+
 using Operation = int (*)(int, int);
 __noinline__ __device__ int added(int a, int b) { return a + b; }
 __noinline__ __device__ int subtracted(int a, int b) { return a - b; }

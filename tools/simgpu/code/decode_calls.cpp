@@ -132,6 +132,7 @@ void Decoder::fill_keeping_calls() {
   const std::vector<std::uint32_t>& predicates = scopes_.predicates();
   kernel.operands.push_back(static_cast<std::uint32_t>(slots.size()));
   kernel.operands.push_back(static_cast<std::uint32_t>(predicates.size()));
+  kernel.operands.push_back(frame_ ? parts_.layout.frames.at(&function_) : 0);
   for (const Slot& each : slots) {
     kernel.operands.push_back(each.offset);
     kernel.operands.push_back(each.bytes);

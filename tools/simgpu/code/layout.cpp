@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "tools/simgpu/code/specials.h"
+#include "tools/simgpu/machine/call_stack.h"
 
 namespace simgpu {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 /// Whatever the GPU has. CUDA C++ programming guide, technical specifications: more than 48 KB of
 /// shared memory is dynamic.
 constexpr std::uint64_t most_shared = 48 << 10, most_local = 512 << 10;
-/// Of a thread, for the local variables of functions that call themselves.
-constexpr std::uint32_t stack_bytes = 16 << 10;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -65,9 +64,12 @@ class LayoutMaker {
     }
     kernel_.dynamic_shared_offset = end_of(shared_, dynamic_alignment_);
     layout_.stack_offset = end_of(local_, local_alignment_);
-    kernel_.local_bytes = layout_.stack_offset + (layout_.frames.empty() ? 0 : stack_bytes);
-    for (auto& [function, bytes] : layout_.frames)
+    kernel_.local_bytes = layout_.stack_offset + (layout_.frames.empty() ? 0 : most_frame_bytes);
+    // Beside the frames of functions that wait there is room for one of each.
+    for (auto& [function, bytes] : layout_.frames) {
       bytes = static_cast<std::uint32_t>(round_up(bytes, local_alignment_));
+      kernel_.local_bytes += bytes;
+    }
     return std::move(layout_);
   }
 

@@ -14,7 +14,7 @@ namespace {
 /// Calls body(address, bytes) for each register of a lane.
 template <class Body>
 void each_register(const Warp& warp, int lane, const Instruction& call, Body body) {
-  const std::uint32_t* pair = call.operands + 2;
+  const std::uint32_t* pair = call.operands + 3;
   for (std::uint32_t k = 0; k < call.operands[0]; ++k, pair += 2)
     body(warp.registers + pair[0] + static_cast<std::size_t>(lane) * pair[1], std::size_t{pair[1]});
 }
@@ -22,7 +22,7 @@ void each_register(const Warp& warp, int lane, const Instruction& call, Body bod
 /// Calls body(predicate of all lanes) for each predicate.
 template <class Body>
 void each_predicate(const Warp& warp, const Instruction& call, Body body) {
-  const std::uint32_t* numbers = call.operands + 2 + std::size_t{call.operands[0]} * 2;
+  const std::uint32_t* numbers = call.operands + 3 + std::size_t{call.operands[0]} * 2;
   for (std::uint32_t k = 0; k < call.operands[1]; ++k) body(warp.predicates[numbers[k]]);
 }
 
@@ -35,6 +35,7 @@ void each_lane(std::uint32_t lanes, Body body) {
 
 void CallStack::clear() {
   for (auto& each : kept_) each.clear();
+  frames_.fill(0);
 }
 
 void CallStack::keep(const Warp& warp, std::uint32_t lanes, const Instruction& call) {
@@ -46,12 +47,16 @@ void CallStack::keep(const Warp& warp, std::uint32_t lanes, const Instruction& c
     each_predicate(warp, call, [&](std::uint32_t predicate) {
       kept.push_back(static_cast<std::byte>(predicate >> lane & 1));
     });
-    const std::size_t most = warp.block->grid->stack_bytes;
-    if (kept.size() > most)
+    const std::size_t most = std::max(warp.block->grid->stack_bytes, least_stack_bytes);
+    std::size_t& frames = frames_[static_cast<std::size_t>(lane)];
+    frames += call.operands[2];
+    const bool is_framed = frames > most_frame_bytes;
+    if (is_framed || kept.size() > most)
       throw Fault(FaultKind::out_of_bounds, lane, 0,
                   fmt::format("functions have called themselves until their stack was full: {} "
-                              "bytes a thread (CU_LIMIT_STACK_SIZE)",
-                              most));
+                              "bytes a thread ({})",
+                              is_framed ? most_frame_bytes : most,
+                              is_framed ? "of local variables" : "CU_LIMIT_STACK_SIZE"));
   });
 }
 
@@ -70,6 +75,7 @@ void CallStack::give_back(const Warp& warp, std::uint32_t lanes, const Instructi
       predicate = *from++ == std::byte{0} ? predicate & ~bit : predicate | bit;
     });
     kept.resize(kept.size() - bytes);
+    frames_[static_cast<std::size_t>(lane)] -= call.operands[2];
   });
 }
 
