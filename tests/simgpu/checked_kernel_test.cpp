@@ -54,6 +54,29 @@ TEST_CASE("simgpu kernels: a tile that is used again needs a barrier behind its 
   CHECK(c.run(8, 128, 1) == FaultKind::shared_race);
 }
 
+TEST_CASE("simgpu kernels: who arrives at a barrier does not know that others have come" *
+          doctest::skip(!has_nvrtc())) {
+  const std::string body = R"(
+  __shared__ int box[2][32];
+  int sum = 0;
+  for (int k = 0; k < 8; ++k) {
+    if (t < 32) {
+      if (k >= 2 && n == 0) asm volatile("bar.sync %0, 64;" :: "r"(3 + k % 2) : "memory");
+      box[k % 2][t] = data[k * 32 + t];
+      asm volatile("bar.arrive %0, 64;" :: "r"(1 + k % 2) : "memory");
+    } else {
+      asm volatile("bar.sync %0, 64;" :: "r"(1 + k % 2) : "memory");
+      sum += box[k % 2][63 - t];
+      if (k < 6 && n == 0) asm volatile("bar.arrive %0, 64;" :: "r"(3 + k % 2) : "memory");
+    }
+  }
+  more[i] = sum;)";
+  KernelCase c(kernel(body));
+  CHECK(c.run(2, 64) == nothing);
+  CHECK(c.word(c.more, 63) == 32 * 28);
+  CHECK(c.run(2, 64, 1) == FaultKind::shared_race);
+}
+
 TEST_CASE("simgpu kernels: shared and local memory that nobody has written" *
           doctest::skip(!has_nvrtc())) {
   KernelCase shared(kernel(R"(

@@ -105,9 +105,11 @@ void BlockRun::arrive(WarpRun& run) {
       static_cast<std::uint32_t>(std::popcount(arrival.predicate & split.lanes));
   barrier.warps |= 1u << run.warp().index;
   if (arrival.waits) {
+    barrier.waiting |= 1u << run.warp().index;
     split.wait = Split::Wait::barrier;
     split.awaited = arrival.barrier;
   } else {
+    checks_.arrive(run.warp());
     ++split.pc;
   }
   release_if_full(arrival.barrier);
@@ -130,9 +132,11 @@ void BlockRun::release_if_full(std::uint32_t number) {
   if (barrier.arrived < (of_all ? existing_ : barrier.threads)) return;
   for (WarpRun& run : warps_) {
     run.pass_barrier(number, barrier.result);
-    if (of_all && run.warp().existing == 0) barrier.warps |= 1u << run.warp().index;
+    if (!of_all || run.warp().existing != 0) continue;
+    barrier.warps |= 1u << run.warp().index;
+    barrier.waiting |= 1u << run.warp().index;
   }
-  checks_.meet(barrier.warps);
+  checks_.meet(barrier.warps, barrier.waiting);
   barrier = {};
 }
 

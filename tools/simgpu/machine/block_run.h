@@ -30,6 +30,7 @@ class BlockRun {
     std::uint32_t arrived = 0;  ///< threads; 0 when nobody waits
     std::uint32_t threads = 0;  ///< that it waits for; 0 for all of the block
     std::uint32_t warps = 0;    ///< that have come, by bit
+    std::uint32_t waiting = 0;  ///< of them
     BarrierResult result;
   };
 

@@ -29,6 +29,7 @@ BlockTime::BlockTime(GridTime& grid, std::uint32_t warps)
       clocks_(warps),
       lanes_(warps),
       known_(std::size_t{warps} * warps),
+      arrived_(warps),
       fenced_(warps) {}
 
 bool BlockTime::begin(std::uint64_t block) {
@@ -99,16 +100,23 @@ bool BlockTime::advance(std::uint32_t warps) {
   return true;
 }
 
-bool BlockTime::meet(std::uint32_t warps) {
+bool BlockTime::arrive(std::uint32_t warp) {
+  arrived_[warp].assign(known(warp), known(warp) + warps_);
+  arrived_[warp][warp] = now(warp);
+  return advance(1u << warp);
+}
+
+bool BlockTime::meet(std::uint32_t warps, std::uint32_t waiting) {
   if (any_fence_) join_fences(warps);
-  if (warps == ~0u >> (32 - warps_)) return meet_all();
+  if (waiting == ~0u >> (32 - warps_)) return meet_all();
   std::vector<std::uint32_t> joined(warps_);
-  each_bit(warps, [&](std::uint32_t warp) {
+  each_bit(waiting, [&](std::uint32_t warp) {
     for (std::uint32_t n = 0; n < warps_; ++n) joined[n] = std::max(joined[n], known(warp)[n]);
     joined[warp] = std::max(joined[warp], now(warp));
   });
-  each_bit(warps, [&](std::uint32_t warp) { raise(known(warp), joined); });
-  return advance(warps);
+  each_bit(warps & ~waiting, [&](std::uint32_t warp) { raise(joined.data(), arrived_[warp]); });
+  each_bit(waiting, [&](std::uint32_t warp) { raise(known(warp), joined); });
+  return advance(waiting);
 }
 
 bool BlockTime::meet_all() {

@@ -20,8 +20,10 @@ class BlockTime {
 
   /// A block begins; false where no numbers of intervals are left.
   bool begin(std::uint64_t block);
-  /// Warps have met, each a bit. False where no numbers are left.
-  bool meet(std::uint32_t warps);
+  /// A warp has come to a barrier that it does not wait at. False where no numbers are left.
+  bool arrive(std::uint32_t warp);
+  /// Warps have met, each a bit: those that waited learn what the others knew when they arrived.
+  bool meet(std::uint32_t warps, std::uint32_t waiting);
   bool fence(std::uint32_t warp, Scope scope);
   /// Lanes of a warp have met.
   bool meet_lanes(std::uint32_t warp, std::uint32_t lanes, std::uint32_t existing);
@@ -66,7 +68,8 @@ class BlockTime {
   std::vector<std::uint32_t> step_;
   std::vector<WarpClock> clocks_;
   std::vector<LaneTimes> lanes_;
-  std::vector<std::uint32_t> known_;  // the last interval that a warp knows of each
+  std::vector<std::uint32_t> known_;                 // the last interval that a warp knows of each
+  std::vector<std::vector<std::uint32_t>> arrived_;  // what a warp knew when it last arrived
   std::vector<Snapshots> fenced_;
   bool any_fence_ = false;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> published_in_shared_;

@@ -81,8 +81,14 @@ void AccessChecks::keep_time(bool has_numbers) {
   short_way.shared.before = Cell{state_->time.floor()} << cell_interval_shift;
 }
 
-void AccessChecks::meet(std::uint32_t warps) {
-  if (short_way.races) keep_time(state_->time.meet(warps));
+void AccessChecks::meet(std::uint32_t warps) { meet(warps, warps); }
+
+void AccessChecks::arrive(const Warp& warp) {
+  if (short_way.races) keep_time(state_->time.arrive(warp.index));
+}
+
+void AccessChecks::meet(std::uint32_t warps, std::uint32_t waiting) {
+  if (short_way.races) keep_time(state_->time.meet(warps, waiting));
 }
 
 void AccessChecks::meet_lanes(const Warp& warp, std::uint32_t lanes) {

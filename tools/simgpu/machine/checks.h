@@ -73,6 +73,10 @@ class AccessChecks {
   void begin(const Block& block);
   /// Warps, each a bit, have met at a barrier.
   void meet(std::uint32_t warps);
+  /// A warp comes to a barrier and goes on: others will know what it has done, it learns nothing.
+  void arrive(const Warp& warp);
+  /// Warps have met, where `waiting` of them waited for the others, and the rest arrived.
+  void meet(std::uint32_t warps, std::uint32_t waiting);
 
   // What the functions of opcodes call; each throws Fault, or returns. Code on memory calls the
   // functions of lanes/access.h instead of access().
