@@ -96,7 +96,7 @@ TEST_CASE("simgpu kernels: shared and local memory that nobody has written" *
   KernelCase longer(kernel("int own[8] = {};\n  own[t + n] = 1;\n  more[i] = own[t % 8];"));
   CHECK(longer.run(1, 8) == nothing);
   CHECK(longer.run(1, 8, 1) == FaultKind::wrong_space);
-  CHECK(longer.text.find("at offset 32 of the local memory of its thread, which has 32 bytes") !=
+  CHECK(longer.text.find("at offset 32 of the 32 bytes of local memory of its thread") !=
         std::string::npos);
 }
 
