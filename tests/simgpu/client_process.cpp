@@ -1,6 +1,8 @@
 // A client of the simulated driver in a process of its own, for the tests of what the environment
 // sets and of what is told at exit. Its argument says what it does.
 #include <cuda.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -82,6 +84,24 @@ void train() {
     std::printf("%s\n", simgpu::text_of(simgpu::train(ptx, launches, 20)).c_str());
 }
 
+/// What a child is told that was forked beside a GPU in use, and how it ends.
+void fork_off() {
+  CUdeviceptr memory = 0;
+  require(cuMemAlloc(&memory, 64));
+  require(cuMemsetD8(memory, 1, 64));
+  require(cuCtxSynchronize());
+  const pid_t child = fork();
+  if (child == 0) {
+    CUdeviceptr none = 0;
+    const CUresult init = cuInit(0), allocated = cuMemAlloc(&none, 64);
+    std::exit(10 * static_cast<int>(init) + static_cast<int>(allocated));
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::printf("%d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  require(cuMemFree(memory));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -95,6 +115,7 @@ int main(int count, char** arguments) {
   else if (what == "profile") say_profile();
   else if (what == "race") race();
   else if (what == "train") train();
+  else if (what == "fork") fork_off();
   else return 2;
   return 0;
 }

@@ -42,6 +42,10 @@ TEST_CASE("simgpu driver: a setting that there is not ends the process") {
   }
 }
 
+TEST_CASE("simgpu driver: a forked process has no GPU, and ends") {
+  CHECK(run_client("", "fork") == "33\n");  // CUDA_ERROR_NOT_INITIALIZED, twice
+}
+
 TEST_CASE("simgpu driver: the environment chooses the profile") {
   CHECK(run_client("SIMGPU_PROFILE=sm_80", "profile") ==
         "simgpu sm_80 (simulated, not hardware), 108\n");

@@ -61,6 +61,7 @@ void Call::begin() {
   if (terms_.needs_no_init) return;
   require(!driver().ended, CUDA_ERROR_DEINITIALIZED);
   require(driver().initialised, CUDA_ERROR_NOT_INITIALIZED);
+  require_not_forked();
 }
 
 CUresult Call::failed() const {

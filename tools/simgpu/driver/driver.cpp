@@ -1,14 +1,15 @@
 #include "tools/simgpu/driver/driver.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "tools/simgpu/driver/allocation.h"
+#include "tools/simgpu/driver/call.h"
 #include "tools/simgpu/driver/stream.h"
 #include "tools/simgpu/machine/profile.h"
-#include "tools/simgpu/machine/workers.h"
 
 namespace simgpu::driver {
 namespace {
@@ -20,6 +21,7 @@ std::size_t memory_of_host() {
 }
 
 void end() {
+  if (driver().forked) return;
   stop_device();
   const std::lock_guard lock(driver().mutex);
   tell_leaks();
@@ -32,13 +34,22 @@ Driver& driver() {
   return never_destroyed;
 }
 
+void require_not_forked() {
+  if (driver().forked)
+    refuse(CUDA_ERROR_NOT_INITIALIZED, "a process that is forked after cuInit has no GPU");
+}
+
 void start() {
+  require_not_forked();
   if (driver().initialised) return;
   driver().memory =
       std::make_unique<DeviceMemory>(std::min(profile().memory_bytes, memory_of_host()));
-  // What is made now is destroyed after `end`, which the device thread needs.
-  run_on_workers(1, [](int) {});
   std::atexit(end);
+  pthread_atfork([] { driver().mutex.lock(); }, [] { driver().mutex.unlock(); },
+                 [] {
+                   driver().forked = true;
+                   driver().mutex.unlock();
+                 });
   driver().initialised = true;
 }
 

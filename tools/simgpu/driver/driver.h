@@ -16,7 +16,8 @@ struct Driver {
   /// Notified whenever work ends or is added.
   std::condition_variable changed;
   bool initialised = false;
-  bool ended = false;  ///< the process is exiting
+  bool ended = false;   ///< the process is exiting
+  bool forked = false;  ///< the process is a child of the one that has the GPU
   std::unique_ptr<DeviceMemory> memory;
 };
 
@@ -25,5 +26,7 @@ Driver& driver();
 
 /// Of cuInit: the memory, and what is told at exit.
 void start();
+/// \throws Refusal in a forked process, to which the threads of the GPU have not come.
+void require_not_forked();
 
 }  // namespace simgpu::driver

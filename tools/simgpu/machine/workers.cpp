@@ -18,17 +18,6 @@ class Workers {
     for (int worker = 1; worker < workers(); ++worker)
       threads_.emplace_back([this, worker] { serve(worker); });
   }
-  ~Workers() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    begun_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
-  Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
-
   void run(int count, const std::function<void(int)>& work) {
     const std::lock_guard turn(turn_);
     {
@@ -49,8 +38,7 @@ class Workers {
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     while (true) {
-      begun_.wait(lock, [&] { return ending_ || job_ != seen; });
-      if (ending_) return;
+      begun_.wait(lock, [&] { return job_ != seen; });
       seen = job_;
       if (worker >= count_) continue;
       const std::function<void(int)>& work = *work_;
@@ -67,7 +55,6 @@ class Workers {
   const std::function<void(int)>* work_ = nullptr;
   int count_ = 0, busy_ = 0;
   std::uint64_t job_ = 0;
-  bool ending_ = false;
 };
 
 }  // namespace
@@ -79,7 +66,8 @@ int workers() {
 
 void run_on_workers(int count, const std::function<void(int)>& work) {
   if (count <= 1) return work(0);
-  static Workers all;
+  // Never destroyed: a launch may outlive main, and a forked process has no threads to wait for.
+  static Workers& all = *new Workers;
   all.run(count, work);
 }
 
