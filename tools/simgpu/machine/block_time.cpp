@@ -108,7 +108,7 @@ bool BlockTime::arrive(std::uint32_t warp) {
 
 bool BlockTime::meet(std::uint32_t warps, std::uint32_t waiting) {
   if (any_fence_) join_fences(warps);
-  if (waiting == ~0u >> (32 - warps_)) return meet_all();
+  if (waiting == all_warps()) return meet_all();
   std::vector<std::uint32_t> joined(warps_);
   each_bit(waiting, [&](std::uint32_t warp) {
     for (std::uint32_t n = 0; n < warps_; ++n) joined[n] = std::max(joined[n], known(warp)[n]);
@@ -122,7 +122,7 @@ bool BlockTime::meet(std::uint32_t warps, std::uint32_t waiting) {
 bool BlockTime::meet_all() {
   const std::uint32_t last = *std::max_element(step_.begin(), step_.end());
   for (std::uint32_t warp = 0; warp < warps_; ++warp) step_[warp] = last;
-  if (!advance(~0u >> (32 - warps_))) return false;
+  if (!advance(all_warps())) return false;
   const std::uint32_t first = chunks_.back().first;
   floor_ = first + step_[0] * warps_;
   for (WarpClock& clock : clocks_) clock.known_cells = cell_of(floor_ - first);

@@ -54,6 +54,9 @@ class BlockTime {
   void show_lanes(std::uint32_t warp);
   bool meet_all();
   void join_fences(std::uint32_t warps);
+  std::uint32_t all_warps() const {
+    return static_cast<std::uint32_t>((std::uint64_t{1} << warps_) - 1);
+  }
   std::uint32_t* known(std::uint32_t warp) { return known_.data() + std::size_t{warp} * warps_; }
   std::uint32_t now(std::uint32_t warp) const {
     return static_cast<std::uint32_t>(clocks_[warp].mine >> cell_interval_shift);

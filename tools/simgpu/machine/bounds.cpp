@@ -36,18 +36,22 @@ std::string text_of(const Allocation& allocation) {
                      allocation.bytes, allocation.address, allocation.maker);
 }
 
+constexpr const char* verb_of(Access kind) {
+  switch (kind) {
+    case Access::load: return "reads";
+    case Access::store: return "writes";
+    case Access::strong_load: return "reads (volatile or atomic)";
+    case Access::strong_store: return "writes (volatile or atomic)";
+    case Access::atomic: return "updates (atomic)";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string verb_of(const LaneAccess& access) {
-  const char* verb = "";
-  switch (access.kind) {
-    case Access::load: verb = "reads"; break;
-    case Access::store: verb = "writes"; break;
-    case Access::strong_load: verb = "reads (volatile or atomic)"; break;
-    case Access::strong_store: verb = "writes (volatile or atomic)"; break;
-    case Access::atomic: verb = "updates (atomic)"; break;
-  }
-  return fmt::format("{} {} byte{}", verb, access.bytes, access.bytes == 1 ? "" : "s");
+  return fmt::format("{} {} byte{}", verb_of(access.kind), access.bytes,
+                     access.bytes == 1 ? "" : "s");
 }
 
 void Bounds::begin(const Block& block) {

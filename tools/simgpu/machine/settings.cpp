@@ -24,7 +24,7 @@ std::optional<std::string> value_of(const char* name) {
 
 /// One of the words of a list like "all, memory, none".
 std::optional<std::string> word(const char* name, std::string_view list) {
-  const auto value = value_of(name);
+  auto value = value_of(name);
   for (std::string_view rest = list; value; rest.remove_prefix(rest.find(' ') + 1)) {
     if (rest.substr(0, rest.find(',')) == *value) break;
     if (rest.find(' ') == std::string_view::npos) refuse(name, *value, list.data());
