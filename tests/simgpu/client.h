@@ -79,6 +79,21 @@ Enumeration unknown(int value) {
   return made;
 }
 
+/// put(to, value): one thread stores.
+inline constexpr const char* put_kernel = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry put(.param .u64 to, .param .u32 value) {
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [to];
+  ld.param.u32 %r1, [value];
+  st.global.u32 [%rd1], %r1;
+  ret;
+}
+)";
+
 /// A function of PTX text, in a module of its own.
 inline CUfunction test_function(const char* ptx, const char* name) {
   CUmodule module = nullptr;

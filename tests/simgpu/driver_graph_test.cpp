@@ -8,21 +8,6 @@
 namespace simgpu {
 namespace {
 
-/// put(to, value): one thread stores.
-constexpr const char* text = R"(
-.version 8.0
-.target sm_80
-.address_size 64
-.visible .entry put(.param .u64 to, .param .u32 value) {
-  .reg .b32 %r<2>;
-  .reg .b64 %rd<2>;
-  ld.param.u64 %rd1, [to];
-  ld.param.u32 %r1, [value];
-  st.global.u32 [%rd1], %r1;
-  ret;
-}
-)";
-
 class TestGraph {
  public:
   TestGraph() { REQUIRE(cuGraphCreate(&graph_, 0) == CUDA_SUCCESS); }
@@ -81,7 +66,7 @@ std::vector<CUgraphNode> dependencies(CUgraphNode node) {
 
 TEST_CASE("simgpu driver: a graph of each kind of node runs in the order of its edges") {
   const TestContext context;
-  const CUfunction put = test_function(text, "put");
+  const CUfunction put = test_function(put_kernel, "put");
   const TestMemory memory(16);
   const TestGraph graph;
   CUgraphNode set = nullptr, kernel = nullptr, copy = nullptr, host = nullptr, empty = nullptr;
@@ -109,7 +94,7 @@ TEST_CASE("simgpu driver: a graph of each kind of node runs in the order of its 
 
 TEST_CASE("simgpu driver: parameters of nodes are read and changed") {
   const TestContext context;
-  const CUfunction put = test_function(text, "put");
+  const CUfunction put = test_function(put_kernel, "put");
   const TestMemory memory(8);
   CHECK(cuMemsetD32(memory, 0, 2) == CUDA_SUCCESS);
   const TestGraph graph;
@@ -151,7 +136,7 @@ TEST_CASE("simgpu driver: parameters of nodes are read and changed") {
 
 TEST_CASE("simgpu driver: an update to another topology is refused, and says where") {
   const TestContext context;
-  const CUfunction put = test_function(text, "put");
+  const CUfunction put = test_function(put_kernel, "put");
   const TestMemory memory(8);
   const TestGraph graph, longer, other_kind, other_edges;
   Put params(put, memory, 1);
@@ -223,7 +208,7 @@ TEST_CASE("simgpu driver: edges are added and removed, and may not close a circl
 
 TEST_CASE("simgpu driver: a clone is a graph of its own") {
   const TestContext context;
-  const CUfunction put = test_function(text, "put");
+  const CUfunction put = test_function(put_kernel, "put");
   const TestMemory memory(4);
   const TestGraph graph, parent;
   CUgraphNode kernel = nullptr, in_clone = nullptr, child = nullptr;
@@ -292,7 +277,7 @@ TEST_CASE("simgpu driver: a graph with a kernel of an unloaded module does not r
   const TestContext context;
   CUmodule module = nullptr;
   CUfunction put = nullptr;
-  CHECK(cuModuleLoadData(&module, text) == CUDA_SUCCESS);
+  CHECK(cuModuleLoadData(&module, put_kernel) == CUDA_SUCCESS);
   CHECK(cuModuleGetFunction(&put, module, "put") == CUDA_SUCCESS);
   const TestMemory memory(4);
   const TestGraph graph;
@@ -326,7 +311,7 @@ TEST_CASE("simgpu driver: events in a graph are recorded at each launch") {
 
 TEST_CASE("simgpu driver: a graph draws itself") {
   const TestContext context;
-  const CUfunction put = test_function(text, "put");
+  const CUfunction put = test_function(put_kernel, "put");
   const TestMemory memory(4);
   const TestGraph graph;
   CUgraphNode kernel = nullptr, after = nullptr;

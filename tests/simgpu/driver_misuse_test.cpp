@@ -6,20 +6,11 @@
 namespace simgpu {
 namespace {
 
-/// put(to, value): one thread stores; deep(to, depth): the sum of 1 to `depth`, by a function that
-/// calls itself as often.
+/// deep(to, depth): the sum of 1 to `depth`, by a function that calls itself as often.
 constexpr const char* text = R"(
 .version 8.0
 .target sm_80
 .address_size 64
-.visible .entry put(.param .u64 to, .param .u32 value) {
-  .reg .b32 %r<2>;
-  .reg .b64 %rd<2>;
-  ld.param.u64 %rd1, [to];
-  ld.param.u32 %r1, [value];
-  st.global.u32 [%rd1], %r1;
-  ret;
-}
 .func (.param .b32 result) sum(.param .b32 n) {
   .reg .pred %p<2>;
   .reg .b32 %r<5>;
@@ -70,7 +61,7 @@ CUresult put(CUstream stream, CUfunction function, CUdeviceptr to, unsigned valu
 
 TEST_CASE("simgpu driver: parameters are given each by itself, or all in a buffer") {
   const TestContext context;
-  const CUfunction function = test_function(text, "put");
+  const CUfunction function = test_function(put_kernel, "put");
   const TestMemory memory(4);
   struct {
     CUdeviceptr to;
@@ -94,7 +85,7 @@ TEST_CASE("simgpu driver: parameters are given each by itself, or all in a buffe
 
 TEST_CASE("simgpu driver: a function runs in streams of its own context") {
   const TestContext a;
-  const CUfunction function = test_function(text, "put");
+  const CUfunction function = test_function(put_kernel, "put");
   const TestMemory memory(4);
   const TestContext b;
   const TestStream stream;
@@ -138,7 +129,7 @@ TEST_CASE("simgpu driver: after a fault a program can still clear up") {
   CHECK(cuStreamCreate(&stream, CU_STREAM_DEFAULT) == CUDA_SUCCESS);
   CHECK(cuEventCreate(&event, 0) == CUDA_SUCCESS);
   CHECK(cuGraphCreate(&graph, 0) == CUDA_SUCCESS);
-  CHECK(put(stream, test_function(text, "put"), 64, 1) == CUDA_SUCCESS);
+  CHECK(put(stream, test_function(put_kernel, "put"), 64, 1) == CUDA_SUCCESS);
   CHECK(cuStreamSynchronize(stream) == CUDA_ERROR_ILLEGAL_ADDRESS);
   CHECK(cuEventRecord(event, stream) == CUDA_ERROR_ILLEGAL_ADDRESS);
   CHECK(cuEventQuery(event) == CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -190,7 +181,7 @@ TEST_CASE("simgpu driver: memory is freed once, by its stream or with its contex
 
 TEST_CASE("simgpu driver: a function that occupancy asks may make calls") {
   const TestContext context;
-  const CUfunction function = test_function(text, "put");
+  const CUfunction function = test_function(put_kernel, "put");
   int blocks = 0, threads = 0;
   const auto shared_of = [](int) -> std::size_t {
     CUdevice device = -1;
@@ -272,7 +263,7 @@ TEST_CASE("simgpu driver: of two threads that unregister memory, one does") {
 
 TEST_CASE("simgpu driver: threads use a context at once, each its own stream") {
   const TestContext context;
-  const CUfunction function = test_function(text, "put");
+  const CUfunction function = test_function(put_kernel, "put");
   std::array<std::thread, 4> threads;
   for (unsigned i = 0; i < threads.size(); ++i)
     threads[i] = std::thread([&, i] {
