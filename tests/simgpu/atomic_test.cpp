@@ -46,7 +46,8 @@ Result<T> run_one(CheckedGrid& grid, CheckedBlock& block, const std::string& nam
     warp.run(find_opcode(block.isa(), red, pattern.substr(3)), {operands[1], operands[2]});
     T left{};
     std::memcpy(&left, reinterpret_cast<void*>(at), sizeof(T));
-    CHECK(std::memcmp(&left, &result.left, sizeof left) == 0);
+    const bool is_same = std::memcmp(&left, &result.left, sizeof left) == 0;
+    CHECK(is_same);
   }
   CHECK(grid.memory().free(at, ""));
   return result;

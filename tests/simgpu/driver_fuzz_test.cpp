@@ -79,8 +79,8 @@ class Fuzz {
   unsigned number(unsigned end) { return static_cast<unsigned>(random_() % end); }
   CUdeviceptr address() { return addresses_[number(8)] + (number(4) == 0 ? number(64) : 0); }
   /// Nothing that is registered: the device may be writing to that.
-  void* host_memory() { return number(2) == 0 ? pinned_ : pageable_.data(); }
-  char* host_part() { return host_.data() + 1000 * number(5); }
+  void* host_memory() { return number(2) == 0 ? pinned_ : pageable.data(); }
+  char* host_part() { return host.data() + 1000 * number(5); }
   void add_node() {
     const CUgraphNode after = nodes_.any();
     const std::size_t count = number(2);
@@ -112,7 +112,7 @@ class Fuzz {
   Handles<CUgraphExec> executables_{random_};
   CUdeviceptr addresses_[8] = {};
   /// Work that is in a queue yet may touch what is registered.
-  static inline std::array<char, 5000> host_{}, pageable_{};
+  static inline std::array<char, 5000> host{}, pageable{};
   void* pinned_ = nullptr;
 };
 

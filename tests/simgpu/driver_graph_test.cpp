@@ -181,6 +181,10 @@ TEST_CASE("simgpu driver: edges are added and removed, and may not close a circl
   CHECK(cuGraphAddDependencies(graph, &a, &b, nullptr, 1) == CUDA_SUCCESS);
   CHECK(cuGraphAddDependencies(graph, &a, &b, nullptr, 1) == CUDA_ERROR_INVALID_VALUE);
   CHECK(cuGraphAddDependencies(graph, &a, &a, nullptr, 1) == CUDA_ERROR_INVALID_VALUE);
+  // Of several none is changed where one cannot be.
+  const CUgraphNode from[] = {b, a, a}, to[] = {a, b, b};
+  CHECK(cuGraphAddDependencies(graph, from, to, nullptr, 2) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuGraphRemoveDependencies(graph, from + 1, to + 1, nullptr, 2) == CUDA_ERROR_INVALID_VALUE);
   std::size_t count = 0;
   CHECK(cuGraphGetRootNodes(graph, nullptr, &count) == CUDA_SUCCESS);
   CHECK(count == 1);

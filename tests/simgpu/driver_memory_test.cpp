@@ -226,7 +226,7 @@ TEST_CASE("simgpu driver: pools count what is taken from them") {
   CHECK(cuMemPoolDestroy(pool) == CUDA_ERROR_INVALID_VALUE);
   CUmemPoolProps properties{};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   properties.maxSize = 1000;
   CHECK(cuMemPoolCreate(&pool, &properties) == CUDA_SUCCESS);
   CHECK(cuMemAllocFromPoolAsync(&address, 1001, pool, nullptr) == CUDA_ERROR_OUT_OF_MEMORY);

@@ -123,7 +123,7 @@ TEST_CASE("simgpu load: registers, numbers and special registers") {
   CHECK(kernel.register_bytes == 3 * 128 + 4 * 128 + 512);
   CHECK(kernel.origins[0].line == 7);
   CHECK(kernel.origins[0].opcode == "add.s32");
-  CHECK(code[5].control == Control::give_back);
+  CHECK(code[5].control == Control::ret);
 }
 
 TEST_CASE("simgpu load: special registers of the system") {
@@ -445,10 +445,10 @@ TEST_CASE("simgpu load: what is wrong is named") {
     check_says(body_problem(registers + text), wanted);
   };
   says("frob.b32 %r1, %r2;", "line 9, column 1: the opcode frob.b32 is not simulated (in k)");
-  says("add.s32 %r1, %rd1, %r2;", "fit none of the patterns 'd4 s4 s4' (add.s32 in k)");
-  says("add.s32 %r1, %r2;", "fit none");
-  says("add.s32 7, %r1, %r2;", "fit none");
-  says("add.s32 %r1, !p, %r2;", "fit none");
+  says("add.s32 %r1, %rd1, %r2;", "a 4-byte register, a 4-byte value, a 4-byte value (add.s32 in");
+  says("add.s32 %r1, %r2;", "do not fit");
+  says("add.s32 7, %r1, %r2;", "do not fit");
+  says("add.s32 %r1, !p, %r2;", "do not fit");
   says("add.s32 %r1, %r2, what;", "what is not declared");
   says("@q ret;", "the predicate q is not declared");
   says("@%r1 ret;", "no predicate");

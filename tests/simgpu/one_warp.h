@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/simgpu/code/pattern.h"
+#include "tools/simgpu/code/opcodes.h"
 #include "tools/simgpu/lanes/families.h"
 #include "tools/simgpu/machine/warp.h"
 

@@ -112,7 +112,7 @@ TEST_CASE("simgpu parameters: of a function, each lane has its own") {
     warp.run(find_opcode(isa, "ld param s8", "d8 f"), {wide, slot, 12}, 2);
     warp.run(find_opcode(isa, "ld param b16", "d4 f"), {to, slot, 12}, 8);
     for (int lane = 0; lane < warp_size; ++lane) {
-      const std::int64_t narrow = static_cast<std::int8_t>(0xf0 + lane);
+      const std::int64_t narrow = lane - 16;  // the byte 0xf0 + lane, with its sign
       CHECK(warp.at<std::int64_t>(wide)[lane] == (is_some(lane) ? narrow : 5));
       CHECK(warp.at<std::int32_t>(to)[lane] == (is_some(lane) ? 0x1000 + lane : 5));
     }

@@ -10,7 +10,7 @@ using S32 = std::int32_t;
 
 /// The row commits a fault: one of those.
 template <class... Arguments>
-KernelRow fault_row(const char* name, std::uint32_t threads, std::vector<FaultKind> kinds,
+KernelRow fault_row(const char* name, std::uint32_t threads, const std::vector<FaultKind>& kinds,
                     Arguments... arguments) {
   return {name, [=](SimulatedDevice& device) {
             Checks checks;

@@ -211,7 +211,7 @@ std::vector<KernelRow> stack_rows() {
 
 /// A launch that ends with a fault of this kind, whose report has these words.
 template <class... Arguments>
-KernelRow fault_row(const char* name, FaultKind kind, std::vector<std::string> words,
+KernelRow fault_row(const char* name, FaultKind kind, const std::vector<std::string>& words,
                     Arguments... arguments) {
   return {name, [=](SimulatedDevice& device) {
             Checks checks;

@@ -116,7 +116,8 @@ class Training {
     if (launches == Launches::replayed) capture();
     for (int step = 1; step <= steps; ++step) {
       next_batch();
-      rate_ = 0.05f / static_cast<float>(1 + step / 8);
+      const int decays = step / 8;
+      rate_ = 0.05f / static_cast<float>(1 + decays);
       step_ = step;
       launches == Launches::direct ? enqueue() : replay();
       DRIVER(cuStreamSynchronize(streams_[0]));

@@ -24,11 +24,11 @@ using Execute = void (*)(Warp& warp, const Instruction& instruction);
 
 /// What the scheduler does with an instruction, beside running it.
 enum class Control : std::uint8_t {
-  next,       ///< nothing
-  branch,     ///< active lanes go on at `target`
-  select,     ///< brx.idx: each lane goes on at the target that its index names
-  call,       ///< active lanes run the function at `target`, and come back
-  give_back,  ///< ret: back to the caller; of an entry, as exit
+  next,    ///< nothing
+  branch,  ///< active lanes go on at `target`
+  select,  ///< brx.idx: each lane goes on at the target that its index names
+  call,    ///< active lanes run the function at `target`, and come back
+  ret,     ///< back to the caller; of an entry, as exit
   exit,
   together,  ///< runs when all lanes of the member mask (operand `members`) have come to it
   barrier,   ///< of the block: the function fills Warp::arrival, the scheduler waits
@@ -39,7 +39,7 @@ struct Instruction {
   Execute all = nullptr;   ///< when every lane is active
   Execute some = nullptr;  ///< when not
   /// One for each register, predicate or vector element that the opcode's pattern names: offsets
-  /// into the registers of a warp in bytes, or numbers of predicates (see pattern.h).
+  /// into the registers of a warp in bytes, or numbers of predicates (see opcodes.h).
   const std::uint32_t* operands = nullptr;
   std::int64_t immediate = 0;  ///< added to an address, or the number an opcode takes
   std::uint32_t target = 0;    ///< of a branch or call: an index into the code
@@ -51,8 +51,8 @@ struct Instruction {
   std::uint32_t offset(int operand) const { return operands[operand]; }
   /// Whether lanes that run it do not go on behind it.
   bool jumps() const {
-    return control == Control::branch || control == Control::select ||
-           control == Control::give_back || control == Control::exit;
+    return control == Control::branch || control == Control::select || control == Control::ret ||
+           control == Control::exit;
   }
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "tools/simgpu/code/round_up.h"
 #include "tools/simgpu/code/specials.h"
 #include "tools/simgpu/machine/call_stack.h"
 
@@ -13,8 +14,6 @@ namespace {
 /// Whatever the GPU has. CUDA C++ programming guide, technical specifications: more than 48 KB of
 /// shared memory is dynamic.
 constexpr std::uint64_t most_shared = 48 << 10, most_local = 512 << 10;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
 /// Bytes one after the other.
 struct Heap {

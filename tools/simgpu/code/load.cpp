@@ -9,6 +9,7 @@
 #include "tools/simgpu/code/layout.h"
 #include "tools/simgpu/code/liveness.h"
 #include "tools/simgpu/code/names.h"
+#include "tools/simgpu/code/round_up.h"
 #include "tools/simgpu/ptx/syntax.h"
 
 namespace simgpu {
@@ -38,7 +39,7 @@ void lay_out_parameters(const ptx::Function& entry, Kernel& kernel) {
   std::uint64_t end = 0;
   for (const ptx::Variable& each : entry.parameters) {
     const auto alignment = static_cast<std::uint64_t>(each.alignment_bytes());
-    const std::uint64_t offset = (end + alignment - 1) / alignment * alignment;
+    const std::uint64_t offset = round_up(end, alignment);
     end = offset + each.bytes();
     if (each.space != ptx::Space::parameter)
       throw ptx::Error(each.position, "the parameter " + each.name + " of an entry is a register");

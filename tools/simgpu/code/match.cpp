@@ -47,13 +47,13 @@ std::uint64_t bits_of(const ptx::Operand& operand, int bytes) {
   return bytes == 8 ? operand.bits : operand.bits & ((std::uint64_t{1} << (8 * bytes)) - 1);
 }
 
-std::string known_patterns(std::span<const Opcode> entries) {
+std::string what_fits(std::span<const Opcode> entries) {
   std::string text;
   std::set<std::string_view> named;
   for (const Opcode& entry : entries)
     if (named.insert(entry.pattern).second) {
-      if (!text.empty()) text += ", ";
-      text += "'" + std::string(entry.pattern) + "'";
+      if (!text.empty()) text += "; or ";
+      text += describe_pattern(entry.pattern);
     }
   return text;
 }
@@ -78,7 +78,7 @@ const Opcode& Matcher::match(const ptx::Instruction& instruction, std::span<cons
   if (!unknown_.empty())
     throw ptx::Error(instruction.position, unknown_ + " is not declared" + where);
   throw ptx::Error(instruction.position,
-                   "the operands fit none of the patterns " + known_patterns(entries) + where);
+                   "the operands do not fit: it takes " + what_fits(entries) + where);
 }
 
 std::uint16_t Matcher::predicate(const std::string& name, ptx::Position position) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/simgpu/code/pattern.h"
+#include "tools/simgpu/code/opcodes.h"
 #include "tools/simgpu/code/pattern_word.h"
 #include "tools/simgpu/code/scopes.h"
 #include "tools/simgpu/code/specials.h"

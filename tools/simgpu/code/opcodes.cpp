@@ -1,3 +1,5 @@
+#include "tools/simgpu/code/opcodes.h"
+
 #ifdef SIMGPU_WITH_AVX2
 #include <cpuid.h>
 #endif
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include "tools/simgpu/code/opcode_name.h"
-#include "tools/simgpu/code/pattern.h"
 #include "tools/simgpu/lanes/families.h"
 #include "tools/simgpu/machine/settings.h"
 

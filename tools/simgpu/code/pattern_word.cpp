@@ -1,5 +1,8 @@
 #include "tools/simgpu/code/pattern_word.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <charconv>
 #include <optional>
 #include <stdexcept>
@@ -59,6 +62,23 @@ bool share_immediate(const std::vector<PatternWord>& words) {
   return numbers > 1 || (numbers > 0 && others > 0);
 }
 
+std::string describe(const PatternWord& word) {
+  switch (word.kind) {
+    case Kind::written:
+    case Kind::read: break;
+    case Kind::address: return word.bytes == 4 ? "an address in shared memory" : "an address";
+    case Kind::number: return "a number";
+    case Kind::label: return "a label";
+    case Kind::entry_parameter:
+    case Kind::slot: return "a parameter";
+  }
+  std::string one = "predicate";
+  if (word.bytes != 0)
+    one = fmt::format("{}-byte {}", word.bytes, word.kind == Kind::written ? "register" : "value");
+  if (word.vector != 0) return fmt::format("a vector of {} {}s", word.vector, one);
+  return fmt::format("{} {}{}", word.bytes == 8 ? "an" : "a", one, word.pair ? "|predicate" : "");
+}
+
 }  // namespace
 
 std::vector<PatternWord> parse_pattern(std::string_view pattern) {
@@ -74,6 +94,12 @@ std::vector<PatternWord> parse_pattern(std::string_view pattern) {
   if (!is_pattern || share_immediate(words))
     throw std::logic_error("no pattern: '" + std::string(pattern) + "'");
   return words;
+}
+
+std::string describe_pattern(std::string_view pattern) {
+  std::vector<std::string> words;
+  for (const PatternWord& word : parse_pattern(pattern)) words.push_back(describe(word));
+  return words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", "));
 }
 
 }  // namespace simgpu

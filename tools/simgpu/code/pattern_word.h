@@ -1,8 +1,9 @@
 /// \file
-/// Patterns of opcodes, word by word: see pattern.h.
+/// Patterns of opcodes, word by word: see opcodes.h.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,5 +27,8 @@ struct PatternWord {
 
 /// \throws std::logic_error for what is no pattern: a mistake in the table.
 std::vector<PatternWord> parse_pattern(std::string_view pattern);
+
+/// The same for people: `a 4-byte register, a 4-byte value, a predicate`.
+std::string describe_pattern(std::string_view pattern);
 
 }  // namespace simgpu

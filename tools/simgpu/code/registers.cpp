@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "tools/simgpu/code/round_up.h"
+
 namespace simgpu {
 namespace {
 
@@ -16,8 +18,7 @@ std::uint32_t RegisterFile::add_slot(std::uint64_t bytes, ptx::Position position
   if (bytes > most_bytes / warp_size || offset + bytes * warp_size > most_bytes - alignment)
     throw ptx::Error(position, "the registers of a warp take more than 256 MiB");
   const std::uint64_t end = offset + bytes * warp_size;
-  kernel_.register_bytes =
-      static_cast<std::uint32_t>((end + alignment - 1) / alignment * alignment);
+  kernel_.register_bytes = static_cast<std::uint32_t>(round_up(end, alignment));
   return static_cast<std::uint32_t>(offset);
 }
 

@@ -30,6 +30,12 @@ std::string text_of(void* frame) {
   return of.dli_sname == nullptr ? place : fmt::format("{} ({})", of.dli_sname, place);
 }
 
+/// Whether it is the first time for the name.
+bool is_told_first(const char* name) {
+  static auto& told = *new std::set<std::string>;  // never destroyed
+  return told.insert(name).second;
+}
+
 }  // namespace
 
 void refuse(CUresult code, std::string text) { throw Refusal(code, std::move(text)); }
@@ -92,9 +98,8 @@ InHostFunction::~InHostFunction() { in_host_function = false; }
 
 CUresult unsupported(const char* name) noexcept {
   return enter(name, {}, [name] {
-    static auto& told = *new std::set<std::string>;  // never destroyed
-    const bool is_first = told.insert(name).second;
-    refuse(CUDA_ERROR_NOT_SUPPORTED, is_first ? "the simulated GPU has no such function" : "");
+    refuse(CUDA_ERROR_NOT_SUPPORTED,
+           is_told_first(name) ? "the simulated GPU has no such function" : "");
   });
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
+#include <utility>
 
 #include "tools/simgpu/driver/copy.h"
 #include "tools/simgpu/driver/graph_nodes.h"
@@ -26,18 +28,23 @@ void list(const std::vector<const Node*>& nodes, CUgraphNode* into, std::size_t*
   *count = into == nullptr ? nodes.size() : std::min(*count, nodes.size());
 }
 
+/// All of the edges, or none where one of them cannot be changed.
 void change(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
             const CUgraphEdgeData* data, std::size_t count, bool adds) {
   require_plain(data, count);
   const auto graph = get<Graph>(handle);
   const auto firsts = nodes_of(*graph, from, count), seconds = nodes_of(*graph, to, count);
+  std::set<std::pair<Node*, Node*>> edges;
   for (std::size_t i = 0; i < count; ++i) {
-    auto& dependencies = seconds[i]->dependencies;
-    const auto found = std::find(dependencies.begin(), dependencies.end(), firsts[i]);
-    require((found == dependencies.end()) == adds && firsts[i] != seconds[i]);
-    if (adds) dependencies.push_back(firsts[i]);
-    else dependencies.erase(found);
+    const auto& dependencies = seconds[i]->dependencies;
+    const bool is_there =
+        std::find(dependencies.begin(), dependencies.end(), firsts[i]) != dependencies.end();
+    require(is_there != adds && firsts[i] != seconds[i]);
+    require(edges.emplace(firsts[i], seconds[i]).second);
   }
+  for (std::size_t i = 0; i < count; ++i)
+    if (adds) seconds[i]->dependencies.push_back(firsts[i]);
+    else std::erase(seconds[i]->dependencies, firsts[i]);
 }
 
 // For people: what a node does.

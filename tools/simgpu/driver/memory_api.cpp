@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tools/simgpu/code/round_up.h"
 #include "tools/simgpu/driver/allocation.h"
 #include "tools/simgpu/driver/capture.h"
 #include "tools/simgpu/driver/driver.h"
@@ -101,7 +102,7 @@ void cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_t wi
   require(address != nullptr && pitch != nullptr && width != 0 && height != 0);
   require(element == 4 || element == 8 || element == 16);
   require(width <= 0x7fff'ffff);
-  *pitch = (width + unit - 1) / unit * unit;
+  *pitch = round_up(width, unit);
   require(height <= SIZE_MAX / *pitch, CUDA_ERROR_OUT_OF_MEMORY);
   *address = api::cuMemAlloc_v2(*pitch * height);
 }

@@ -51,7 +51,7 @@ void control_opcodes(OpcodeTable& table) {
     table.add({"bra", uniform}, {"l"}, nullptr, Control::branch);
     table.add({"brx.idx", uniform}, {"s4 t"}, nullptr, Control::select);
     table.add({"call", uniform}, {"l"}, nullptr, Control::call);
-    table.add({"ret", uniform}, {""}, nullptr, Control::give_back);
+    table.add({"ret", uniform}, {""}, nullptr, Control::ret);
   }
   table.add({"exit"}, {""}, nullptr, Control::exit);
   for (const char* name : {"bar", "bar.cta"}) add_barriers<true>(table, name, "");

@@ -14,7 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tools/simgpu/code/pattern.h"
+#include "tools/simgpu/code/opcodes.h"
 
 namespace simgpu {
 

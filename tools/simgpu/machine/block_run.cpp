@@ -19,7 +19,7 @@ std::byte* aligned(std::vector<std::byte>& bytes) {
 constexpr std::uint64_t most_in_turn = 1 << 16;
 
 std::uint32_t warps_of(const Grid& grid) {
-  return static_cast<std::uint32_t>((grid.block_size.count() + warp_size - 1) / warp_size);
+  return static_cast<std::uint32_t>(grid.block_size.warps());
 }
 
 std::uint32_t shared_bytes_of(const Grid& grid) {

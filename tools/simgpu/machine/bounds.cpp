@@ -57,7 +57,7 @@ std::string verb_of(const LaneAccess& access) {
 void Bounds::begin(const Block& block) {
   block_ = &block;
   const Grid& grid = *block.grid;
-  const std::uint64_t warps = (grid.block_size.count() + warp_size - 1) / warp_size;
+  const std::uint64_t warps = grid.block_size.warps();
   std::fill(shared_states_.begin(), shared_states_.end(), state_allocated);
   std::fill_n(shared_states_.data() + grid.kernel->reserved_shared_offset,
               grid.kernel->reserved_shared_bytes, state_allocated | state_initialised);

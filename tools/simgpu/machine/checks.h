@@ -14,11 +14,12 @@
 /// it.
 ///
 /// Lanes of a warp may write the same value to the same place, in one instruction or several: that
-/// is what the racecheck tool of compute-sanitizer calls information, and no error. Not found are
-/// races of lanes that a fence of any of them lies between, or an access of another warp; of
-/// different bytes in one half of a word; and with instructions of the whole warp (matrices) if
-/// both are of that kind; nor what cells of memory do not hold (races.h). Registered memory of the
-/// host has no cells: no races are looked for there.
+/// is what the racecheck tool of compute-sanitizer calls information, and no error; between warps
+/// it is a race, which neither PTX nor C++ orders. Not found are races of lanes that a fence of any
+/// of them lies between, or an access of another warp; of different bytes in one half of a word;
+/// and with instructions of the whole warp (matrices) if both are of that kind; nor what cells of
+/// memory do not hold (races.h). Registered memory of the host has no cells: no races are looked
+/// for there.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "tools/simgpu/code/round_up.h"
+
 namespace simgpu {
 namespace {
 
@@ -41,9 +43,7 @@ void forget(Pieces<Piece>& pieces, std::uint64_t address, std::size_t bytes) {
   pieces.erase(first, pieces.lower_bound(address + bytes));
 }
 
-std::uint64_t rounded_up(std::uint64_t value) {
-  return (value + DeviceMemory::alignment - 1) / DeviceMemory::alignment * DeviceMemory::alignment;
-}
+std::uint64_t rounded_up(std::uint64_t value) { return round_up(value, DeviceMemory::alignment); }
 
 }  // namespace
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tools/simgpu/code/round_up.h"
+
 namespace simgpu {
 namespace {
 
@@ -11,17 +13,11 @@ constexpr std::uint64_t registers_at_once = 256;  // of a warp
 constexpr std::uint64_t warps_at_once = 4;
 constexpr std::uint64_t shared_at_once = 128;
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-std::uint64_t warps_of(std::uint64_t threads) { return (threads + warp_size - 1) / warp_size; }
-
 /// What a block of the kernel takes of a multiprocessor's registers.
 std::uint64_t registers_per_block(const Kernel& kernel, std::uint64_t threads) {
   const auto per_thread = static_cast<std::uint64_t>(std::max(kernel.registers_per_thread, 1));
   return round_up(per_thread * warp_size, registers_at_once) *
-         round_up(warps_of(threads), warps_at_once);
+         round_up(units_of(threads, warp_size), warps_at_once);
 }
 
 using Kind = LaunchRefusal::Kind;
@@ -47,7 +43,7 @@ int blocks_per_multiprocessor(const Kernel& kernel, std::uint64_t threads,
                shared_at_once);
   const std::uint64_t blocks = std::min({
       static_cast<std::uint64_t>(profile.most_blocks_per_multiprocessor),
-      limit(profile.most_threads_per_multiprocessor, warps_of(threads) * warp_size),
+      limit(profile.most_threads_per_multiprocessor, units_of(threads, warp_size) * warp_size),
       limit(profile.registers_per_multiprocessor, registers_per_block(kernel, threads)),
       limit(profile.shared_per_multiprocessor, shared),
   });

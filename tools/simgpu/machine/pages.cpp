@@ -5,6 +5,8 @@
 
 #include <new>
 
+#include "tools/simgpu/code/round_up.h"
+
 namespace simgpu {
 
 Pages::Pages(std::size_t bytes) : bytes_(bytes) {
@@ -21,7 +23,7 @@ Pages::~Pages() {
 
 void Pages::release(std::size_t offset, std::size_t bytes) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t first = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
+  const std::size_t first = round_up(offset, page), end = (offset + bytes) / page * page;
   if (first < end) madvise(data_ + first, end - first, MADV_DONTNEED);
 }
 

@@ -79,7 +79,7 @@ std::uint64_t WarpImage::value(const Preset& preset, const Warp& warp, int lane)
     case Kind::grid_size_z: return grid_.size.z;
     case Kind::lane: return static_cast<std::uint64_t>(lane);
     case Kind::warp: return warp.index;
-    case Kind::warp_count: return (size.count() + warp_size - 1) / warp_size;
+    case Kind::warp_count: return size.warps();
     case Kind::sm: return warp.block->number % static_cast<std::uint64_t>(profile_.multiprocessors);
     case Kind::sm_count: return static_cast<std::uint64_t>(profile_.multiprocessors);
     case Kind::grid_id: return grid_.id;

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "tools/simgpu/code/round_up.h"
 #include "tools/simgpu/machine/checks.h"
 #include "tools/simgpu/machine/fault.h"
 
@@ -49,7 +50,7 @@ class Arguments {
   Arguments(Reader& reader, std::uint64_t address) : reader_(reader), next_(address) {}
   template <class T>
   T take() {
-    next_ = (next_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    next_ = round_up(next_, sizeof(T));
     const T value = reader_.read<T>(next_);
     next_ += sizeof(T);
     ++count_;

@@ -1,5 +1,7 @@
 #include "tools/simgpu/machine/race_shadow.h"
 
+#include "tools/simgpu/code/round_up.h"
+
 namespace simgpu {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr std::uint32_t enough = interval_limit / 4 * 3;
 }  // namespace
 
 RaceCells::RaceCells(std::size_t bytes)
-    : cells_((bytes + cell_bytes - 1) / cell_bytes),
+    : cells_(units_of(bytes, cell_bytes)),
       pages_(bytes / page_bytes + 1),
       store_(cells_ * (sizeof(StrongCells) + 3 * sizeof(Cell)) + pages_ * sizeof(PageCells)) {}
 

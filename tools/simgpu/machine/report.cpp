@@ -44,10 +44,6 @@ std::string line_of(const Kernel& kernel, const Origin& origin) {
 
 }  // namespace
 
-void fail(FaultKind kind, int lane, std::uint64_t address, const char* problem) {
-  throw Fault(kind, lane, address, problem);
-}
-
 FaultReport report_of(const Fault& fault, const Grid& grid, const FaultPlace& place) {
   const Kernel& kernel = *grid.kernel;
   FaultReport report;

@@ -27,19 +27,19 @@ std::size_t Splits::choose(bool in_turn) {
     while (splits_[turn_ % splits_.size()].wait != Split::Wait::none);
     chosen = turn_ % splits_.size();
   }
-  return join(chosen, [](const Split& other) { return other.wait == Split::Wait::none; });
+  return reconverge(chosen, [](const Split& other) { return other.wait == Split::Wait::none; });
 }
 
-std::uint32_t Splits::meeting_of(std::size_t index) const {
+std::uint32_t Splits::reconvergence_pc(std::size_t index) const {
   const Split& split = splits_[index];
-  std::uint32_t meeting = UINT32_MAX;
+  std::uint32_t reconvergence = UINT32_MAX;
   for (const Split& other : splits_)
     if (other.wait == Split::Wait::none && other.caller == split.caller && other.pc > split.pc)
-      meeting = std::min(meeting, other.pc);
-  return meeting;
+      reconvergence = std::min(reconvergence, other.pc);
+  return reconvergence;
 }
 
-void Splits::part(std::size_t index, std::uint32_t lanes, std::uint32_t pc) {
+void Splits::diverge(std::size_t index, std::uint32_t lanes, std::uint32_t pc) {
   Split apart = splits_[index];
   splits_[index].lanes &= ~lanes;
   apart.lanes = lanes;
@@ -80,7 +80,7 @@ void Splits::free_frames() {
   most_frames_ = std::max(least_frames, 2 * in_use);
 }
 
-bool Splits::give_back(std::size_t index) {
+bool Splits::ret(std::size_t index) {
   Split& split = splits_[index];
   if (split.depth == 0) return false;
   const Frame& frame = frames_[split.caller];

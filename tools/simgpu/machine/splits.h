@@ -1,7 +1,7 @@
 /// \file
-/// Where the lanes of a warp are. Lanes that went different ways are apart, each part with a
-/// program counter of its own; the one that is furthest behind runs first, and parts that come to
-/// the same place join. Deeper calls count as further behind: the caller's code can only be met
+/// Where the lanes of a warp are. Lanes that have diverged are in splits, each with a program
+/// counter of its own; the one that is furthest behind runs first, and splits that come to the same
+/// place reconverge. Deeper calls count as further behind: the caller's code can only be met
 /// after them. Source: the order is that of "stackless" reconvergence by the least program counter
 /// (Collange, "Stack-less SIMT reconvergence at low cost", 2011).
 #pragma once
@@ -39,17 +39,18 @@ class Splits {
   auto begin() { return splits_.begin(); }
   auto end() { return splits_.end(); }
 
-  /// The one to run: joined with those at its place. `none` where all wait. With `in_turn` another
-  /// than the hindmost, each time a different one: lanes may wait for what others do.
+  /// The one to run: reconverged with those at its place. `none` where all wait. With `in_turn`
+  /// another than the hindmost, each time a different one: lanes may wait for what others do.
   static constexpr std::size_t none = SIZE_MAX;
   std::size_t choose(bool in_turn);
-  /// The place at which the split would meet the next one on its way through the code; UINT32_MAX
-  /// where there is none.
-  std::uint32_t meeting_of(std::size_t index) const;
+  /// Where the split would come to the next one on its way through the code; UINT32_MAX where there
+  /// is none.
+  std::uint32_t reconvergence_pc(std::size_t index) const;
 
-  /// Joins it with the others at its place for which the test holds: the number that it has then.
+  /// Reconverges it with the others at its place for which the test holds: the number that it has
+  /// then.
   template <class Test>
-  std::size_t join(std::size_t index, Test test) {
+  std::size_t reconverge(std::size_t index, Test test) {
     for (std::size_t k = splits_.size(); k-- > 0;) {
       const Split other = splits_[k];
       Split& split = splits_[index];
@@ -62,11 +63,11 @@ class Splits {
     return index;
   }
   /// Lanes go on elsewhere, in a split of their own.
-  void part(std::size_t index, std::uint32_t lanes, std::uint32_t pc);
+  void diverge(std::size_t index, std::uint32_t lanes, std::uint32_t pc);
   void erase(std::size_t index);
   void call(std::size_t index, std::uint32_t pc);
   /// Back to the caller; false where there is none.
-  bool give_back(std::size_t index);
+  bool ret(std::size_t index);
 
  private:
   struct Frame {

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "tools/simgpu/code/instruction.h"
+#include "tools/simgpu/code/round_up.h"
 
 namespace simgpu {
 
@@ -21,6 +22,7 @@ class PendingCopies;
 struct Size3 {
   std::uint32_t x = 1, y = 1, z = 1;
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  std::uint64_t warps() const { return units_of(count(), warp_size); }  ///< of a block
 };
 
 /// What is the same for all blocks of a launch.

@@ -53,7 +53,7 @@ WarpRun::Stop WarpRun::run(std::uint64_t end, LaunchCounts& counts) {
 /// Until it has to be chosen anew which split runs.
 void WarpRun::run_split(std::size_t index, std::uint64_t end, LaunchCounts& counts) {
   Split& split = splits_[index];
-  const std::uint32_t meeting = splits_.meeting_of(index), lanes = split.lanes;
+  const std::uint32_t reconvergence = splits_.reconvergence_pc(index), lanes = split.lanes;
   const Instruction* const code = kernel_.code.data();
   const auto all_count = static_cast<std::uint64_t>(std::popcount(lanes));
   std::uint64_t done = counts.warp_instructions, lanes_done = 0;
@@ -67,7 +67,7 @@ void WarpRun::run_split(std::size_t index, std::uint64_t end, LaunchCounts& coun
     lanes_done += active == lanes ? all_count : static_cast<std::uint64_t>(std::popcount(active));
     if (i.control == Control::next) [[likely]] {
       if (active != 0) execute(i, active);
-      goes_on = ++pc != meeting;
+      goes_on = ++pc != reconvergence;
     } else if (i.control == Control::branch && (active == 0 || active == lanes)) {
       pc = active == 0 ? pc + 1 : i.target;
       goes_on = splits_.size() == 1 && done < end;
@@ -102,7 +102,7 @@ void WarpRun::control(std::size_t index, const Instruction& i, std::uint32_t act
   if (active != split.lanes) {
     // The rest goes its way; a branch of some is no more than that.
     const std::uint32_t next = split.pc + 1;
-    splits_.part(index, split.lanes & ~active, next);
+    splits_.diverge(index, split.lanes & ~active, next);
     // Lanes that wait for others let them come first.
     if (meets) return;
   }
@@ -110,7 +110,7 @@ void WarpRun::control(std::size_t index, const Instruction& i, std::uint32_t act
     case Control::branch: splits_[index].pc = i.target; break;
     case Control::select: select(index, i); break;
     case Control::call: call(index, i); break;
-    case Control::give_back: give_back(index); break;
+    case Control::ret: ret(index); break;
     case Control::exit: leave(index); break;
     case Control::together: together(index, i); break;
     case Control::barrier: barrier(index, i); break;
@@ -126,8 +126,8 @@ void WarpRun::call(std::size_t index, const Instruction& i) {
   if (i.immediate != 0) calls_.keep(warp_, split.lanes, i);
   splits_.call(index, i.target);
 }
-void WarpRun::give_back(std::size_t index) {
-  if (!splits_.give_back(index)) return leave(index);
+void WarpRun::ret(std::size_t index) {
+  if (!splits_.ret(index)) return leave(index);
   const Split& split = splits_[index];
   const Instruction& call = kernel_.code[split.pc - 1];
   if (call.immediate != 0) calls_.give_back(warp_, split.lanes, call);
@@ -158,7 +158,7 @@ void WarpRun::select(std::size_t index, const Instruction& i) {
       splits_[index].pc = targets[way];
       return;
     }
-    splits_.part(index, same, targets[way]);
+    splits_.diverge(index, same, targets[way]);
     rest &= ~same;
   }
 }
@@ -196,7 +196,7 @@ std::uint32_t WarpRun::members_of(std::size_t index, const Instruction& i) {
     else if ((members >> lane & 1u) == 0)
       fail(FaultKind::absent_lane, lane, 0, "the lane is not in its own mask of members");
   }
-  if (others != 0) splits_.part(index, others, split.pc);
+  if (others != 0) splits_.diverge(index, others, split.pc);
   return members;
 }
 
@@ -215,7 +215,7 @@ void WarpRun::barrier(std::size_t index, const Instruction& i) {
 /// The split that has all members that exist, joined with those that waited at its place for the
 /// same; `none` where some are missing: then it waits.
 std::size_t WarpRun::wait_for(std::size_t index, std::uint32_t members) {
-  index = splits_.join(index, [members](const Split& other) {
+  index = splits_.reconverge(index, [members](const Split& other) {
     return other.wait == Split::Wait::members && other.awaited == members;
   });
   Split& split = splits_[index];

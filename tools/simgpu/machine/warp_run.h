@@ -55,7 +55,7 @@ class WarpRun {
   void activate(std::uint32_t active);
   void control(std::size_t index, const Instruction& i, std::uint32_t active);
   void call(std::size_t index, const Instruction& i);
-  void give_back(std::size_t index);
+  void ret(std::size_t index);
   void select(std::size_t index, const Instruction& i);
   void leave(std::size_t index);
   void together(std::size_t index, const Instruction& i);
