@@ -12,6 +12,10 @@ namespace {
 constexpr auto exchange = [](auto, auto b) { return b; };
 /// The operand c is its own.
 constexpr auto compare_and_swap = [](auto old, auto b, auto c) { return old == b ? c : old; };
+/// Compilers differ in whether the type of a template's argument is const.
+template <auto f>
+constexpr bool is_swap = __is_same(std::remove_const_t<decltype(f)>,
+                                   std::remove_const_t<decltype(compare_and_swap)>);
 /// Counts up to b, and from 0 again.
 constexpr auto increment = [](auto old, auto b) { return old >= b ? 0 : old + 1; };
 constexpr auto decrement = [](auto old, auto b) { return old == 0 || old > b ? b : old - 1; };
@@ -46,8 +50,7 @@ void update(Warp& w, const Instruction& i, const Where& where) {
     for (int n = 0; n < count; ++n) {
       const u64 here = at[lane] + static_cast<u64>(n) * sizeof(T);
       const T b = lanes<T>(w, i, address + 1 + n)[lane];
-      if constexpr (__is_same(decltype(f), decltype(compare_and_swap)))
-        old[n] = change<T, f>(here, b, lanes<T>(w, i, address + 2)[lane]);
+      if constexpr (is_swap<f>) old[n] = change<T, f>(here, b, lanes<T>(w, i, address + 2)[lane]);
       else if constexpr (requires { f(b, b, true); })
         old[n] = change<T, f>(here, b, !is_shared(w, at[lane]));
       else old[n] = change<T, f>(here, b);
@@ -69,7 +72,7 @@ void add_in(OpcodeTable& table, Parts what) {
   const char* const* name = what.begin();
   const char* order = when(where.is_release, " release");
   const char* vector = count == 1 ? "" : vector_texts[count];
-  const char* c = when(__is_same(decltype(f), decltype(compare_and_swap)), read<T>);
+  const char* c = when(is_swap<f>, read<T>);
   for (const char* policy : {"", " s8"}) {
     if (*policy != 0 && where.space == AddressSpace::shared) continue;
     table.add({"atom", order, where.name(), name[0], vector, name[1], name[2]},
