@@ -30,8 +30,8 @@ std::string text_of(void* frame) {
   return of.dli_sname == nullptr ? place : fmt::format("{} ({})", of.dli_sname, place);
 }
 
-/// Whether it is the first time for the name.
-bool is_told_first(const char* name) {
+/// Whether nobody has been told yet of a call of this name.
+bool is_news(const char* name) {
   static auto& told = *new std::set<std::string>;  // never destroyed
   return told.insert(name).second;
 }
@@ -98,8 +98,7 @@ InHostFunction::~InHostFunction() { in_host_function = false; }
 
 CUresult unsupported(const char* name) noexcept {
   return enter(name, {}, [name] {
-    refuse(CUDA_ERROR_NOT_SUPPORTED,
-           is_told_first(name) ? "the simulated GPU has no such function" : "");
+    refuse(CUDA_ERROR_NOT_SUPPORTED, is_news(name) ? "the simulated GPU has no such function" : "");
   });
 }
 

@@ -177,8 +177,8 @@ void DeviceMemory::set_states(std::uint64_t address, std::size_t bytes, std::uin
 void DeviceMemory::set_whole(std::uint64_t address, std::size_t bytes, bool is_whole) {
   constexpr std::uint64_t page = std::uint64_t{1} << page_shift;
   const std::uint64_t begin = address - base_, end = begin + bytes;
-  const std::uint64_t first = is_whole ? (begin + page - 1) / page : begin / page;
-  const std::uint64_t last = is_whole ? end / page : (end + page - 1) / page;
+  const std::uint64_t first = is_whole ? units_of(begin, page) : begin / page;
+  const std::uint64_t last = is_whole ? end / page : units_of(end, page);
   if (first < last) std::memset(whole_pages_.data() + first, is_whole ? 1 : 0, last - first);
 }
 
