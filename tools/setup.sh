@@ -2,6 +2,8 @@
 # They set `program` to their own name first and run in the root of the repository.
 
 missing_packages=()
+# Else ccache does nothing where there is a precompiled header.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
 
 # need PACKAGE COMMAND...: the package is missing when the command fails.
 need() {

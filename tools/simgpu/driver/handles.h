@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "tools/simgpu/driver/call.h"
 
@@ -56,7 +57,7 @@ class Table {
     const std::uint64_t value = number(handle);
     const bool was_destroyed = value > tag && value <= (tag | last_ << 4) && value % 16 == 0;
     refuse(T::identity.invalid,
-           was_destroyed ? std::string("the ") + T::identity.noun + " was destroyed" : "");
+           was_destroyed ? fmt::format("the {} was destroyed", T::identity.noun) : "");
   }
   std::shared_ptr<T> remove(Handle handle) {
     std::shared_ptr<T> object = get(handle);
