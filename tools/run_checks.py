@@ -103,8 +103,7 @@ def build(folder, *targets):
 
 
 def suites(folder, label="", suite_filter=None, house=True, again=False):
-    """The tests that meson knows in a build folder; or those that run a program once more, with
-    other settings."""
+    """The tests that meson knows in a build folder; or those of `again`, which only --full runs."""
     listed = json.loads(
         subprocess.run(
             ["meson", "introspect", "--tests", folder],
