@@ -1,5 +1,6 @@
 // What programs do wrong, and what they do while it is in progress.
 #include <array>
+#include <chrono>
 
 #include "tests/simgpu/client.h"
 
@@ -44,6 +45,26 @@ DONE:
     ld.param.b32 %r2, [of_all];
   }
   st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+
+/// late(to): counts to a million before it stores.
+constexpr const char* late_kernel = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry late(.param .u64 to) {
+  .reg .pred %p<2>;
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [to];
+  mov.u32 %r1, 0;
+AGAIN:
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p1, %r1, 1000000;
+  @%p1 bra AGAIN;
+  st.global.u32 [%rd1], %r1;
   ret;
 }
 )";
@@ -239,6 +260,37 @@ TEST_CASE("simgpu driver: a context may be destroyed while a library is unloaded
     opens.join();
     CHECK(cuLibraryUnload(library) == CUDA_ERROR_INVALID_HANDLE);
   }
+}
+
+TEST_CASE("simgpu driver: memory stays until the kernel that runs is done") {
+  const TestContext context;
+  const CUfunction function = test_function(late_kernel, "late");
+  const TestStream gated, other;
+  CUdeviceptr address = 0;
+  CHECK(cuMemAlloc(&address, 4) == CUDA_SUCCESS);
+  Gate gate;
+  gate.close(gated);
+  std::atomic<bool> begins{false};
+  std::thread frees([&] {
+    CHECK(cuCtxSetCurrent(context.get()) == CUDA_SUCCESS);
+    begins = true;
+    CHECK(cuMemFree(address) == CUDA_SUCCESS);
+  });
+  while (!begins) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));  // it waits for the gate
+  Gate start;
+  start.close(other);
+  CUevent begun = nullptr;
+  CHECK(cuEventCreate(&begun, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS);
+  CHECK(cuEventRecord(begun, other) == CUDA_SUCCESS);
+  void* each[] = {&address};
+  CHECK(launch(function, other, each) == CUDA_SUCCESS);
+  start.open();
+  CHECK(cuEventSynchronize(begun) == CUDA_SUCCESS);
+  gate.open();
+  frees.join();
+  CHECK(cuStreamSynchronize(other) == CUDA_SUCCESS);
+  CHECK(cuEventDestroy(begun) == CUDA_SUCCESS);
 }
 
 TEST_CASE("simgpu driver: of two threads that unregister memory, one does") {

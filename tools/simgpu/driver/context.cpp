@@ -45,7 +45,7 @@ std::shared_ptr<Context> make_context(unsigned flags) {
 }
 
 void destroy(const std::shared_ptr<Context>& context) {
-  synchronise(context);
+  quiesce(context);
   for (const auto& stream : context->streams) abandon_capture(stream);
   const auto is_its = [&](const auto& object) { return object.context == context; };
   table<Event>().remove_if(is_its);

@@ -45,6 +45,14 @@ class Engine {
     if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
     driver().changed.notify_all();
   }
+  /// Returns when the device is between two operations; none starts while the lock is held.
+  void pause() {
+    ++pauses_;
+    driver().changed.wait(Call::current().lock(),
+                          [this] { return driver().ended || !is_running_; });
+    --pauses_;
+    driver().changed.notify_all();
+  }
   void stop() {
     {
       const std::lock_guard lock(driver().mutex);
@@ -59,12 +67,18 @@ class Engine {
     std::unique_lock lock(driver().mutex);
     while (true) {
       std::shared_ptr<Operation> next;
-      driver().changed.wait(lock, [&] { return driver().ended || (next = choose()) != nullptr; });
+      driver().changed.wait(
+          lock, [&] { return driver().ended || (pauses_ == 0 && (next = choose()) != nullptr); });
       if (driver().ended) return;
       next->state = Operation::State::running;
       // The program's functions may wait for each other, so each has a thread.
-      if (is_of_host(next->work)) std::thread([this, next] { run_of_host(next); }).detach();
-      else run(next, lock);
+      if (is_of_host(next->work)) {
+        std::thread([this, next] { run_of_host(next); }).detach();
+      } else {
+        is_running_ = true;
+        run(next, lock);
+        is_running_ = false;
+      }
     }
   }
   void run_of_host(const std::shared_ptr<Operation>& operation) {
@@ -112,6 +126,8 @@ class Engine {
   }
 
   std::thread thread_;
+  bool is_running_ = false;  ///< the device thread, an operation
+  int pauses_ = 0;           ///< threads that wait for it to run none
   Chooser chooser_;
   std::uint64_t numbers_ = 0;
   std::vector<std::shared_ptr<Stream>> busy_;
@@ -194,6 +210,12 @@ void synchronise(const std::shared_ptr<Context>& context) {
   for (const auto& stream : context->streams)
     if (stream->last) waits.push_back(stream->last);
   wait_for(waits);
+}
+
+void quiesce(const std::shared_ptr<Context>& context) {
+  synchronise(context);
+  engine().pause();
+  require(!driver().ended, CUDA_ERROR_DEINITIALIZED);
 }
 
 void stop_device() { engine().stop(); }

@@ -31,7 +31,7 @@ void free_now(const MemoryBlock& block) {
   forbid_in_capture();
   if (block.context) {
     const auto context = block.context;
-    synchronise(context);
+    quiesce(context);
     require(block_at(address) != nullptr);  // another thread may have been quicker
   }
   release(address, Call::current().origin().text());

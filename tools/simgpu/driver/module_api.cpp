@@ -61,7 +61,7 @@ void cuModuleUnload(CUmodule handle) {
   require(module->context != nullptr, CUDA_ERROR_NOT_PERMITTED);  // a library's
   require_no_error(*module->context);
   forbid_in_capture();
-  synchronise(module->context);
+  quiesce(module->context);
   unload(module);
 }
 
@@ -97,7 +97,7 @@ CUlibrary cuLibraryLoadFromFile(const char* path, CUjit_option* names, void** va
 void cuLibraryUnload(CUlibrary library) {
   const auto module = module_of(library);
   const auto contexts = table<Context>().objects();  // others may come and go meanwhile
-  for (const auto& [number, context] : contexts) synchronise(context);
+  for (const auto& [number, context] : contexts) quiesce(context);
   unload(module);
 }
 

@@ -79,6 +79,9 @@ std::vector<std::shared_ptr<Operation>> pending(const Stream& stream);
 /// Waits, without the lock of the driver.
 void wait_for(const std::vector<std::shared_ptr<Operation>>& operations);
 void synchronise(const std::shared_ptr<Context>& context);
+/// The same, and then for the operation that the device is at, since other threads may have given
+/// it more meanwhile. It starts none before the call ends or waits: memory may go.
+void quiesce(const std::shared_ptr<Context>& context);
 
 /// The device thread ends after the operation that it is at.
 void stop_device();
