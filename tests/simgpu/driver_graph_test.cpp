@@ -1,9 +1,7 @@
 #include <atomic>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "tests/simgpu/client.h"
+#include "tests/temporary_directory.h"
 
 namespace simgpu {
 namespace {
@@ -322,14 +320,13 @@ TEST_CASE("simgpu driver: a graph draws itself") {
   Put params(put, memory, 1);
   CHECK(cuGraphAddKernelNode(&kernel, graph, nullptr, 0, &params.params) == CUDA_SUCCESS);
   CHECK(cuGraphAddEmptyNode(&after, graph, &kernel, 1) == CUDA_SUCCESS);
-  const std::string path = std::filesystem::temp_directory_path() / "simgpu_graph_test.dot";
+  const sinter::TemporaryDirectory folder;
+  const std::string path = folder / "graph.dot";
   CHECK(cuGraphDebugDotPrint(graph, path.c_str(), 0) == CUDA_SUCCESS);
-  std::ifstream file(path);
-  const std::string drawn{std::istreambuf_iterator<char>(file), {}};
+  const std::string drawn = sinter::read_file(path);
   CHECK(drawn.starts_with("digraph"));
   CHECK(drawn.find("put <<<1x1x1, 1x1x1, 0>>>") != std::string::npos);
   CHECK(drawn.find(" -> ") != std::string::npos);
-  std::filesystem::remove(path);
   CHECK(cuGraphDebugDotPrint(graph, "/no/such/folder/x", 0) == CUDA_ERROR_OPERATING_SYSTEM);
 }
 

@@ -1,35 +1,29 @@
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "tests/simgpu/client.h"
 #include "tests/simgpu/run_client.h"
+#include "tests/temporary_directory.h"
 
 namespace simgpu {
 TEST_CASE("simgpu driver: what was never freed is told at exit, with who allocated it") {
-  const auto path = std::filesystem::temp_directory_path() / "simgpu_leaks.txt";
-  std::filesystem::remove(path);
+  const sinter::TemporaryDirectory folder;
+  const auto path = folder / "report.txt";
   run_client("SIMGPU_REPORT=" + path.string(), "leak");
-  std::ifstream file(path);
-  const std::string told{std::istreambuf_iterator<char>(file), {}};
+  const std::string told = sinter::read_file(path);
   CHECK(told.find("1234 bytes in 1 allocations were never freed") != std::string::npos);
   CHECK(told.find("by cuMemAlloc_v2, called from ") != std::string::npos);
   CHECK(told.find("simgpu_client_process+0x") != std::string::npos);
   CHECK(told.find("5678") == std::string::npos);
-  std::filesystem::remove(path);
 }
 
 TEST_CASE("simgpu driver: what a failed program cannot free is no leak") {
-  const auto path = std::filesystem::temp_directory_path() / "simgpu_failure.txt";
-  std::filesystem::remove(path);
+  const sinter::TemporaryDirectory folder;
+  const auto path = folder / "report.txt";
   CHECK(run_client("SIMGPU_REPORT=" + path.string(), "fail") ==
         std::to_string(CUDA_ERROR_LAUNCH_FAILED) + "\n");
-  std::ifstream file(path);
-  const std::string told{std::istreambuf_iterator<char>(file), {}};
+  const std::string told = sinter::read_file(path);
   CHECK(told.find("trap") != std::string::npos);
   CHECK(told.find("never freed") == std::string::npos);
-  std::filesystem::remove(path);
 }
 
 TEST_CASE("simgpu driver: a setting that there is not ends the process") {
