@@ -9,6 +9,20 @@
 namespace simgpu {
 namespace {
 
+/// mark(): stores to the variable `marked` of its module.
+constexpr const char* mark_kernel = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .global .u32 marked;
+.visible .entry mark() {
+  .reg .b32 %r<2>;
+  mov.u32 %r1, 1;
+  st.global.u32 [marked], %r1;
+  ret;
+}
+)";
+
 /// Handles of a type that the calls have given, and some that no call gave.
 template <class Handle>
 class Handles {
@@ -23,9 +37,15 @@ class Handles {
                            reinterpret_cast<Handle>(std::uintptr_t{0x5302'0000'0000'0010})};
 };
 
+constexpr std::size_t most_threads = 3;
+
 class Fuzz {
  public:
-  explicit Fuzz(unsigned seed) : random_(seed) { cuMemHostAlloc(&pinned_, 5000, 0); }
+  /// \param thread of those that there are at once
+  explicit Fuzz(unsigned seed, std::size_t thread = 0)
+      : random_(seed), host_(host[thread]), pageable_(pageable[thread]) {
+    cuMemHostAlloc(&pinned_, 5000, 0);
+  }
   ~Fuzz() { cuMemFreeHost(pinned_); }
   Fuzz(const Fuzz&) = delete;
   Fuzz& operator=(const Fuzz&) = delete;
@@ -70,6 +90,14 @@ class Fuzz {
         [&] { cuGraphLaunch(executables_.any(), streams_.any()); },
         [&] { cuGraphExecDestroy(executables_.any()); },
         [&] { update(); },
+        [&] { cuModuleLoadData(modules_.fresh(), mark_kernel); },
+        [&] { cuModuleGetFunction(functions_.fresh(), modules_.any(), "mark"); },
+        [&] { cuModuleGetGlobal(&addresses_[number(8)], nullptr, modules_.any(), "marked"); },
+        [&] { cuModuleUnload(modules_.any()); },
+        [&] {
+          cuLaunchKernel(functions_.any(), 1, 1, 1, 1 + number(32), 1, 1, 0, streams_.any(),
+                         nullptr, nullptr);
+        },
         [&] { cuCtxSynchronize(); },
     };
     calls[random_() % std::size(calls)]();
@@ -79,8 +107,8 @@ class Fuzz {
   unsigned number(unsigned end) { return static_cast<unsigned>(random_() % end); }
   CUdeviceptr address() { return addresses_[number(8)] + (number(4) == 0 ? number(64) : 0); }
   /// Nothing that is registered: the device may be writing to that.
-  void* host_memory() { return number(2) == 0 ? pinned_ : pageable.data(); }
-  char* host_part() { return host.data() + 1000 * number(5); }
+  void* host_memory() { return number(2) == 0 ? pinned_ : pageable_.data(); }
+  char* host_part() { return host_.data() + 1000 * number(5); }
   void add_node() {
     const CUgraphNode after = nodes_.any();
     const std::size_t count = number(2);
@@ -110,11 +138,22 @@ class Fuzz {
   Handles<CUgraph> graphs_{random_};
   Handles<CUgraphNode> nodes_{random_};
   Handles<CUgraphExec> executables_{random_};
+  Handles<CUmodule> modules_{random_};
+  Handles<CUfunction> functions_{random_};
   CUdeviceptr addresses_[8] = {};
-  /// Work that is in a queue yet may touch what is registered.
-  static inline std::array<char, 5000> host{}, pageable{};
+  using HostMemory = std::array<char, 5000>;
+  /// For each thread. Work that is in a queue yet may touch what is registered.
+  static inline std::array<HostMemory, most_threads> host{}, pageable{};
+  HostMemory &host_, &pageable_;
   void* pinned_ = nullptr;
 };
+
+void check_that_it_stands(unsigned value) {
+  const TestContext context;
+  const TestMemory memory(4);
+  CHECK(cuMemsetD32(memory, value, 1) == CUDA_SUCCESS);
+  CHECK(read<unsigned>(memory, 1) == std::vector<unsigned>{value});
+}
 
 void check_seed(unsigned seed, int calls) {
   CAPTURE(seed);
@@ -123,10 +162,26 @@ void check_seed(unsigned seed, int calls) {
     Fuzz fuzz(seed);
     for (int i = 0; i < calls; ++i) fuzz.call();
   }
-  const TestContext context;
-  const TestMemory memory(4);
-  CHECK(cuMemsetD32(memory, seed, 1) == CUDA_SUCCESS);
-  CHECK(read<unsigned>(memory, 1) == std::vector<unsigned>{seed});
+  check_that_it_stands(seed);
+}
+
+/// Threads use a context until it is destroyed, and a few calls longer.
+void check_threads(unsigned seed, int calls) {
+  CAPTURE(seed);
+  CUcontext context = nullptr;
+  REQUIRE(cuCtxCreate(&context, nullptr, 0, 0) == CUDA_SUCCESS);
+  std::atomic<int> made{0};
+  std::array<std::thread, most_threads> threads;
+  for (std::size_t thread = 0; thread < threads.size(); ++thread)
+    threads[thread] = std::thread([&, thread] {
+      cuCtxSetCurrent(context);
+      Fuzz fuzz(seed + static_cast<unsigned>(thread), thread);
+      for (int i = 0; i < calls; ++i, ++made) fuzz.call();
+    });
+  while (made < calls) std::this_thread::yield();
+  CHECK(cuCtxDestroy(context) == CUDA_SUCCESS);
+  for (std::thread& thread : threads) thread.join();
+  check_that_it_stands(seed);
 }
 
 }  // namespace
@@ -135,9 +190,18 @@ TEST_CASE("simgpu driver: calls in any order leave it standing") {
   for (unsigned seed = 0; seed < 20; ++seed) check_seed(seed, 400);
 }
 
+TEST_CASE("simgpu driver: calls of threads in any order leave it standing") {
+  REQUIRE(cuInit(0) == CUDA_SUCCESS);
+  for (unsigned seed = 0; seed < 10; ++seed) check_threads(seed, 300);
+}
+
 TEST_SUITE("fuzz_long") {
   TEST_CASE("simgpu driver: many calls in any order") {
     for (unsigned seed = 1000; seed < 4000; ++seed) check_seed(seed, 1000);
+  }
+  TEST_CASE("simgpu driver: many calls of threads in any order") {
+    REQUIRE(cuInit(0) == CUDA_SUCCESS);
+    for (unsigned seed = 1000; seed < 2000; ++seed) check_threads(seed, 600);
   }
 }
 

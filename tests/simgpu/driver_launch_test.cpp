@@ -234,6 +234,8 @@ TEST_CASE("simgpu driver: a module has functions and variables") {
   CHECK(cuModuleGetGlobal(&counter, &bytes, module, "counter") == CUDA_SUCCESS);
   CHECK(bytes == 4);
   CHECK(read<unsigned>(counter, 1) == std::vector<unsigned>{5});
+  CHECK(cuMemFree(counter) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuMemFreeAsync(counter, nullptr) == CUDA_ERROR_INVALID_VALUE);
   CHECK(cuModuleGetGlobal(&counter, &bytes, module, "no_such") == CUDA_ERROR_NOT_FOUND);
   CUfunction function = nullptr;
   CHECK(cuModuleGetFunction(&function, module, "no_such") == CUDA_ERROR_NOT_FOUND);

@@ -104,6 +104,11 @@ MemoryBlock* block_at(CUdeviceptr address) {
   return before.holds(1, address) ? &before : nullptr;
 }
 
+bool is_there(CUdeviceptr address, std::uint64_t id) {
+  const auto found = blocks().find(address);
+  return found != blocks().end() && found->second.id == id;
+}
+
 MemoryBlock& block_to_free(CUdeviceptr address, MemoryKind kind, CUresult code) {
   MemoryBlock* block = block_at(address);
   if (block == nullptr || block->address != address || block->kind != kind)

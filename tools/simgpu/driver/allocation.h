@@ -30,7 +30,7 @@ const std::shared_ptr<Pool>& default_pool();
 /// What a synchronisation does to pools: they keep no more than their threshold.
 void trim_pools();
 
-enum class MemoryKind : std::uint8_t { device, pinned, registered };
+enum class MemoryKind : std::uint8_t { device, variable, pinned, registered };
 
 struct MemoryBlock {
   CUdeviceptr address = 0;
@@ -38,11 +38,11 @@ struct MemoryBlock {
   MemoryKind kind = MemoryKind::device;
   unsigned flags = 0;  ///< of cuMemHostAlloc or cuMemHostRegister
   std::uint64_t id = 0;
-  std::shared_ptr<Context> context{};  ///< null of what a library placed
+  std::shared_ptr<Context> context{};  ///< null of variables, which go with their module
   std::shared_ptr<Pool> pool{};
   bool is_being_freed = false;  ///< by a cuMemFreeAsync that has not run
 
-  bool is_host() const { return kind != MemoryKind::device; }
+  bool is_host() const { return kind == MemoryKind::pinned || kind == MemoryKind::registered; }
   bool holds(std::size_t bytes_from_address, CUdeviceptr from) const {
     return from - address < bytes && bytes_from_address <= bytes - (from - address);
   }
@@ -60,6 +60,8 @@ void release(CUdeviceptr address, const std::string& freer);
 void release_all_of(const Context& context);
 /// The block that an address lies in; null where it is of none.
 MemoryBlock* block_at(CUdeviceptr address);
+/// Whether the block of a number, which began there, is there yet: threads may free it meanwhile.
+bool is_there(CUdeviceptr address, std::uint64_t id);
 /// The block that begins there, for its end.
 /// \throws Refusal with `code` where there is none of the kind, or its end has come already
 MemoryBlock& block_to_free(CUdeviceptr address, MemoryKind kind,

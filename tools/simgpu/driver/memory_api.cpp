@@ -1,6 +1,7 @@
 // cuMem*: allocation; cuPointer*: what is known of an address.
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "tools/simgpu/code/round_up.h"
 #include "tools/simgpu/driver/allocation.h"
@@ -27,13 +28,10 @@ const MemoryBlock& host_block(const void* host) {
 
 /// As the driver does, so that no work loses its memory.
 void free_now(const MemoryBlock& block) {
-  const CUdeviceptr address = block.address;
+  const auto [address, id, context] = std::tuple(block.address, block.id, block.context);
   forbid_in_capture();
-  if (block.context) {
-    const auto context = block.context;
-    quiesce(context);
-    require(block_at(address) != nullptr);  // another thread may have been quicker
-  }
+  quiesce(context);
+  require(is_there(address, id));
   release(address, Call::current().origin().text());
 }
 

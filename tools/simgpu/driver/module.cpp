@@ -83,7 +83,8 @@ std::shared_ptr<Module> load_module(const void* image, const JitOptions& options
   const std::string_view text = ptx_of(image);
   auto code = std::make_shared<Code>();
   const auto place = [&](const std::string&, std::size_t bytes) -> std::uint64_t {
-    const CUdeviceptr address = allocate(std::max(bytes, std::size_t{1}), nullptr).address;
+    const CUdeviceptr address =
+        allocate(std::max(bytes, std::size_t{1}), nullptr, MemoryKind::variable).address;
     code->variables.push_back(address);
     std::memset(reinterpret_cast<void*>(address), 0, bytes);
     driver().memory->set_initialised(address, bytes);

@@ -60,8 +60,9 @@ void cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
   const auto stream = stream_of(handle);
   forbid_memory_node(*stream);
   if (address == 0) return;
-  block_to_free(address, MemoryKind::device).is_being_freed = true;
-  submit(stream, FreeWork{address, Call::current().origin().text()});
+  MemoryBlock& block = block_to_free(address, MemoryKind::device);
+  block.is_being_freed = true;
+  submit(stream, FreeWork{address, block.id, Call::current().origin().text()});
 }
 
 CUmemoryPool cuDeviceGetDefaultMemPool() { return default_pool()->handle; }

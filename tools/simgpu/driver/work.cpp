@@ -81,7 +81,7 @@ Failure run(const HostWork& work) {
 Failure run(const FreeWork& work) {
   const std::lock_guard lock(driver().mutex);
   // Its context may have gone before the stream came to this.
-  if (block_at(work.address) != nullptr) release(work.address, work.freer);
+  if (is_there(work.address, work.block)) release(work.address, work.freer);
   return {};
 }
 

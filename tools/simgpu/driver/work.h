@@ -63,6 +63,7 @@ struct CallbackWork {
 struct FreeWork {
   static constexpr NodeKind node{CU_GRAPH_NODE_TYPE_MEM_FREE, "free"};
   CUdeviceptr address = 0;
+  std::uint64_t block = 0;  ///< its number
   std::string freer;
 };
 struct RecordWork {
