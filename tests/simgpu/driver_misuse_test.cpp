@@ -278,6 +278,7 @@ TEST_CASE("simgpu driver: memory stays until the kernel that runs is done") {
   });
   while (!begins) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(10));  // it waits for the gate
+  // From the event the device goes on to the kernel at once, so that it runs when the gate opens.
   Gate start;
   start.close(other);
   CUevent begun = nullptr;

@@ -28,6 +28,7 @@ const MemoryBlock& host_block(const void* host) {
 
 /// As the driver does, so that no work loses its memory.
 void free_now(const MemoryBlock& block) {
+  // Another thread may free the block meanwhile.
   const auto [address, id, context] = std::tuple(block.address, block.id, block.context);
   forbid_in_capture();
   quiesce(context);
